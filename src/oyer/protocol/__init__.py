@@ -1,0 +1,85 @@
+"""The protocol room: what crosses between a subject, its servers and its model, as pure values and byte transforms.
+
+Owns JSON-RPC and MCP frames and their correlation, interventions and policies as transforms `bytes -> bytes`, small
+MCP client and server state machines, and model-API messages.
+Must never do I/O, keep time, or re-serialise what crosses: an edit splices bytes, and everything outside the edited
+value stays as it came. Light on purpose (stdlib only): processes that must start in milliseconds load it.
+"""
+
+from __future__ import annotations
+
+from oyer.protocol.correlation import (
+    Answer,
+    Cancel,
+    Correlator,
+    Direction,
+    NoiseLine,
+    Notification,
+    Request,
+    Seen,
+)
+from oyer.protocol.frames import (
+    MAX_FRAME_BYTES,
+    IdKey,
+    LineSplitter,
+    Message,
+    Noise,
+    Overlong,
+    encode_message,
+    id_key,
+    parse_message,
+    strip_terminator,
+)
+from oyer.protocol.jsonvalue import (
+    MAX_DEPTH,
+    JsonNumber,
+    JsonValue,
+    dumps,
+    escape_text,
+    loads,
+    loads_tolerant,
+    parse_pointer,
+    pointer_of,
+    same_json,
+    subset_of,
+)
+from oyer.protocol.spans import DecodedString, Node, Span, decode_string, find_span, scan, string_edit
+
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_FRAME_BYTES",
+    "Answer",
+    "Cancel",
+    "Correlator",
+    "DecodedString",
+    "Direction",
+    "IdKey",
+    "JsonNumber",
+    "JsonValue",
+    "LineSplitter",
+    "Message",
+    "Node",
+    "Noise",
+    "NoiseLine",
+    "Notification",
+    "Overlong",
+    "Request",
+    "Seen",
+    "Span",
+    "decode_string",
+    "dumps",
+    "encode_message",
+    "escape_text",
+    "find_span",
+    "id_key",
+    "loads",
+    "loads_tolerant",
+    "parse_message",
+    "parse_pointer",
+    "pointer_of",
+    "same_json",
+    "scan",
+    "string_edit",
+    "strip_terminator",
+    "subset_of",
+]

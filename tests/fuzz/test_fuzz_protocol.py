@@ -1,0 +1,63 @@
+"""Any bytes give a value or a ProtocolError, nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from oyer.errors import ProtocolError
+from oyer.protocol import Correlator, LineSplitter, Message, Noise, decode_string, loads, parse_message, scan
+
+JSONISH = st.lists(
+    st.sampled_from(
+        [b"{", b"}", b"[", b"]", b",", b":", b'"', b'"id"', b'"method"', b'"result"', b'"tools/call"', b'"params"',
+         b'"a"', b"1", b"1.5e3", b"-", b"null", b"true", b"\\", b"\\u", b"d83d", b"\xc3", b"\xa9", b" ", b"\n", b"\r"]
+    ),
+    max_size=24,
+).map(b"".join)  # fmt: skip
+BYTES = st.binary(max_size=60) | JSONISH
+
+
+@given(BYTES)
+@example(b"[" * 100_000)
+@example(b'{"a":' * 100_000)
+@example(b"1" * 10_000)
+@example(b'"\\ud83d\\ude00\\ud83d"')
+def test_readers_agree_or_refuse(raw: bytes) -> None:
+    try:
+        root = scan(raw)
+    except ProtocolError:
+        root = None
+    value: object = None
+    try:
+        value = loads(raw)
+    except ProtocolError as error:
+        assert root is None or error.code == "E-JSON-DUPLICATE-KEY"
+    else:
+        assert root is not None
+        assert raw.strip(b" \t\r\n") == raw[root.start : root.end]
+        if root.kind == "string":
+            assert decode_string(raw, root.span).text == value
+
+
+@given(BYTES)
+def test_any_frame_is_a_message_or_noise(raw: bytes) -> None:
+    parsed = parse_message(raw)
+    assert isinstance(parsed, Message | Noise)
+    assert parsed.raw == raw
+    if isinstance(parsed, Message):
+        json.loads(raw)
+
+
+@given(st.lists(st.tuples(st.booleans(), BYTES), max_size=6))
+def test_the_correlator_takes_anything(frames: list[tuple[bool, bytes]]) -> None:
+    wire, splitter = Correlator(), LineSplitter(32)
+    for place, (is_sent, raw) in enumerate(frames):
+        splitter.feed(raw)
+        seen = (wire.sent if is_sent else wire.received)(raw, str(place))
+        assert seen
+    with contextlib.suppress(ProtocolError):
+        loads(b"".join(raw for _, raw in frames))
