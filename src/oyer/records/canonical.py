@@ -1,0 +1,103 @@
+"""Canonical bytes and digests: the one form in which a record is pinned.
+
+Owns RFC 8785 (JCS) over plain values and records. Object keys are ordered by UTF-16 code units, as the RFC says, not
+by code points; whole numbers stay within ±(2^53-1); floats are finite. A record is encoded with all its fields.
+
+Must never canonicalise foreign bytes: a tool schema or a payload is pinned as it came, with `raw_digest`.
+
+Source: RFC 8785, sections 3.2.2 and 3.2.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+import rfc8785
+
+from oyer.errors import Problem, RecordError
+from oyer.records.model import Digest, RawDigest, Record
+from oyer.records.source_text import MAX_DEPTH, MAX_SAFE_INTEGER, Path, path_text
+from oyer.records.strict_json import parse_json
+
+__all__ = ["canonical_bytes", "digest", "digest_bytes", "parse_canonical", "plain", "raw_digest"]
+
+
+def plain(record: Record) -> dict[str, Any]:
+    """Return a record as plain JSON values: every field, under the names a document uses."""
+    return record.model_dump(mode="json", by_alias=True)
+
+
+def canonical_bytes(value: Any) -> bytes:
+    """Encode a plain value or a record by RFC 8785. Raises `RecordError` (`E-CANONICAL`) for what it cannot hold."""
+    value = plain(value) if isinstance(value, Record) else value
+    problems = [
+        Problem("E-CANONICAL", message, path_text(path), "a canonical value is JSON within the safe number range")
+        for path, message in _refused(value, ())
+    ]
+    if problems:
+        raise RecordError.of(problems)
+    return rfc8785.dumps(value)
+
+
+def digest(value: Any) -> Digest:
+    """Return `sha256:<hex>` over the canonical bytes of a plain value or a record."""
+    return digest_bytes(canonical_bytes(value))
+
+
+def digest_bytes(data: bytes) -> Digest:
+    """Return `sha256:<hex>` over the bytes as they are."""
+    return Digest("sha256:" + sha256(data).hexdigest())
+
+
+def raw_digest(data: bytes) -> RawDigest:
+    """Return `raw:<hex>` (SHA-256) over foreign JSON that is pinned by its bytes and never re-encoded."""
+    return RawDigest("raw:" + sha256(data).hexdigest())
+
+
+def parse_canonical(data: bytes, *, name: str = "<canonical>") -> Any:
+    """Parse canonical bytes. Raises `RecordError` unless encoding the value again gives exactly the same bytes."""
+    value = parse_json(data, name=name).value
+    again = canonical_bytes(value)
+    if again != data:
+        offset = next(
+            (i for i, (a, b) in enumerate(zip(data, again, strict=False)) if a != b), min(map(len, (data, again)))
+        )
+        raise RecordError(
+            "E-CANONICAL-FORM",
+            f"not in canonical form: the first difference is at byte {offset}",
+            where=name,
+            hint="canonical JSON has no spaces, sorted keys and the shortest numbers (RFC 8785)",
+        )
+    return value
+
+
+def _refused(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Find everything in `value` that has no canonical form."""
+    if value is None or isinstance(value, bool):
+        return
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+            yield path, "half of a surrogate pair"
+    elif isinstance(value, int):
+        if abs(value) > MAX_SAFE_INTEGER:
+            yield path, "a whole number beyond 2^53-1; write it as text"
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            yield path, f"{value} is not a finite number"
+    elif len(path) >= MAX_DEPTH:
+        yield path, f"nested deeper than {MAX_DEPTH} levels"
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _refused(item, (*path, index))
+    elif isinstance(value, Mapping) and isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                yield path, f"the key {key!r} is not text"
+                continue
+            yield from _refused(key, (*path, "?"))
+            yield from _refused(item, (*path, key))
+    else:
+        yield path, f"a {type(value).__name__} is not a plain value"
