@@ -1,0 +1,65 @@
+"""The operating system: clocks, entropy, processes, run directories, worlds, secrets, named fault points.
+
+Owns everything that differs between systems (Linux first; macOS where possible). Must never judge, write
+evidence, or know what a trial is about: it is handed paths, programs and limits and hands back what happened.
+"""
+
+from __future__ import annotations
+
+from oyer.host.beneath import create_beneath, read_beneath, remove_beneath
+from oyer.host.clock import Stamp, boot_id, stamp, wall_text
+from oyer.host.entropy import RunId, Token, neutral_name, new_run_id, new_token
+from oyer.host.faultpoints import FaultPlan, parse_fault_plan, reach
+from oyer.host.pipes import PipeReader, PipeWriter
+from oyer.host.process_tree import (
+    Patience,
+    Survivor,
+    TreeEnd,
+    become_subreaper,
+    reap_orphans,
+    sweep_run,
+    terminate_tree,
+)
+from oyer.host.processes import BoundedBytes, Child, Exit, base_environment, spawn
+from oyer.host.rundir import MAX_SOCKET_PATH_BYTES, RunDir, make_run_dir, open_run_dir, remove_tree
+from oyer.host.secrets_file import read_secret, read_secret_env, read_secret_file
+
+__all__ = [
+    "MAX_SOCKET_PATH_BYTES",
+    "BoundedBytes",
+    "Child",
+    "Exit",
+    "FaultPlan",
+    "Patience",
+    "PipeReader",
+    "PipeWriter",
+    "RunDir",
+    "RunId",
+    "Stamp",
+    "Survivor",
+    "Token",
+    "TreeEnd",
+    "base_environment",
+    "become_subreaper",
+    "boot_id",
+    "create_beneath",
+    "make_run_dir",
+    "neutral_name",
+    "new_run_id",
+    "new_token",
+    "open_run_dir",
+    "parse_fault_plan",
+    "reach",
+    "read_beneath",
+    "read_secret",
+    "read_secret_env",
+    "read_secret_file",
+    "reap_orphans",
+    "remove_beneath",
+    "remove_tree",
+    "spawn",
+    "stamp",
+    "sweep_run",
+    "terminate_tree",
+    "wall_text",
+]
