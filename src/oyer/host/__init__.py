@@ -23,9 +23,12 @@ from oyer.host.process_tree import (
 from oyer.host.processes import BoundedBytes, Child, Exit, base_environment, spawn
 from oyer.host.rundir import MAX_SOCKET_PATH_BYTES, RunDir, make_run_dir, open_run_dir, remove_tree
 from oyer.host.secrets_file import read_secret, read_secret_env, read_secret_file
+from oyer.host.snapshots import Snapshot, SnapshotCache, WalkBounds, take_snapshot
+from oyer.host.worlds import WORLD_MTIME_S, copy_world
 
 __all__ = [
     "MAX_SOCKET_PATH_BYTES",
+    "WORLD_MTIME_S",
     "BoundedBytes",
     "Child",
     "Exit",
@@ -35,13 +38,17 @@ __all__ = [
     "PipeWriter",
     "RunDir",
     "RunId",
+    "Snapshot",
+    "SnapshotCache",
     "Stamp",
     "Survivor",
     "Token",
     "TreeEnd",
+    "WalkBounds",
     "base_environment",
     "become_subreaper",
     "boot_id",
+    "copy_world",
     "create_beneath",
     "make_run_dir",
     "neutral_name",
@@ -60,6 +67,7 @@ __all__ = [
     "spawn",
     "stamp",
     "sweep_run",
+    "take_snapshot",
     "terminate_tree",
     "wall_text",
 ]
