@@ -26,7 +26,7 @@ class Document(NamedTuple):
     value: Any
     name: str
     line: int = 1
-    place: Place | None = None
+    place: Place | Position | None = None
     origins: Mapping[Path, Path] | None = None
 
     def where(self, path: Path = ()) -> str:
@@ -69,18 +69,20 @@ class Document(NamedTuple):
         place = self.place
         if place is None:
             return None, None
-        key: Position = (place.line, place.column)
+        key: Position = (place[0], place[1])
         for step in path:
+            if not isinstance(place, Place):
+                break
             children = place.children
             if isinstance(children, Mapping) and isinstance(step, str) and step in children:
                 key = (place.keys or {}).get(step, key)
                 place = children[step]
-            elif not isinstance(children, Mapping) and children and isinstance(step, int) and step < len(children):
+            elif not isinstance(children, Mapping) and isinstance(step, int) and 0 <= step < len(children):
                 place = children[step]
-                key = (place.line, place.column)
+                key = (place[0], place[1])
             else:
                 break
-        return (place.line, place.column), key
+        return (place[0], place[1]), key
 
 
 def document_of(value: Any, *, name: str = "<value>") -> Document:
@@ -99,4 +101,4 @@ def parse_documents(data: bytes, *, name: str) -> tuple[Document, ...]:
     if not as_json and not lowered.endswith((".yaml", ".yml")):
         as_json = data.lstrip(b" \t\r\n").startswith(b"{")
     parsed: tuple[Parsed, ...] = (parse_json(data, name=name),) if as_json else parse_yaml(data, name=name)
-    return tuple(Document(one.value, name, one.place.line, one.place) for one in parsed)
+    return tuple(Document(one.value, name, one.place[0], one.place) for one in parsed)

@@ -18,7 +18,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NewType, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, NewType, NoReturn, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -35,6 +35,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from oyer.records.source_text import MAX_DEPTH, MAX_SAFE_INTEGER, Path
 
 __all__ = [
+    "FORMS",
     "CaseId",
     "Digest",
     "Flaw",
@@ -55,6 +56,18 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+_NAME_FORM = rf"^{_NAME}$"
+_CASE_FORM = rf"^{_NAME}(?:/{_NAME})*$"
+_DIGEST_FORM = r"^sha256:[0-9a-f]{64}$"
+_RAW_FORM = r"^raw:[0-9a-f]{64}$"
+
+FORMS: Final = {
+    _NAME_FORM: "letters, digits and . _ - only, starting with a letter or digit",
+    _CASE_FORM: "names of letters, digits and . _ - joined by /, as in cascade-memo/overt-forgery",
+    _DIGEST_FORM: "sha256: and 64 digits of lower-case hex",
+    _RAW_FORM: "raw: and 64 digits of lower-case hex",
+}
+"""What each pattern means, in words."""
 
 if TYPE_CHECKING:
     Digest = NewType("Digest", str)
@@ -65,12 +78,12 @@ if TYPE_CHECKING:
     RunId = NewType("RunId", str)
 else:
     # The same types; at run time their form is checked wherever a record has such a field.
-    Digest = NewType("Digest", Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")])
-    RawDigest = NewType("RawDigest", Annotated[str, StringConstraints(pattern=r"^raw:[0-9a-f]{64}$")])
-    CaseId = NewType("CaseId", Annotated[str, StringConstraints(pattern=rf"^{_NAME}(?:/{_NAME})*$", max_length=200)])
-    SeriesId = NewType("SeriesId", Annotated[str, StringConstraints(pattern=rf"^{_NAME}$", max_length=200)])
-    TrialId = NewType("TrialId", Annotated[str, StringConstraints(pattern=rf"^{_NAME}$", max_length=400)])
-    RunId = NewType("RunId", Annotated[str, StringConstraints(pattern=rf"^{_NAME}$", max_length=200)])
+    Digest = NewType("Digest", Annotated[str, StringConstraints(pattern=_DIGEST_FORM)])
+    RawDigest = NewType("RawDigest", Annotated[str, StringConstraints(pattern=_RAW_FORM)])
+    CaseId = NewType("CaseId", Annotated[str, StringConstraints(pattern=_CASE_FORM, max_length=200)])
+    SeriesId = NewType("SeriesId", Annotated[str, StringConstraints(pattern=_NAME_FORM, max_length=200)])
+    TrialId = NewType("TrialId", Annotated[str, StringConstraints(pattern=_NAME_FORM, max_length=400)])
+    RunId = NewType("RunId", Annotated[str, StringConstraints(pattern=_NAME_FORM, max_length=200)])
 
 
 class FrozenDict(dict[K, V]):
@@ -126,7 +139,7 @@ def by_key(*keys: str) -> Discriminator:
 
     def choose(value: Any) -> str | None:
         if isinstance(value, BaseModel):
-            names = {field.alias or name for name, field in type(value).model_fields.items()}
+            names = {field.validation_alias or name for name, field in type(value).model_fields.items()}
         else:
             names = set(value) if isinstance(value, Mapping) else set()
         return next((key for key in keys if key in names), None)
@@ -232,6 +245,8 @@ def _freeze_schema(node: Any, owner: str) -> Any:
         return core_schema.no_info_before_validator_function(_as_tuple, fresh)
     if kind == "dict":
         return core_schema.no_info_after_validator_function(FrozenDict, fresh)
+    if kind == "enum":
+        fresh["strict"] = False  # a document has only the member's value
     if kind == "union":
         # Labels that no document key can be mistaken for: `validation` tells steps from branches by them.
         fresh["choices"] = [

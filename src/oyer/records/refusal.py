@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from oyer.records.model import FORMS
 from oyer.records.schema_walk import Trace
-from oyer.records.source_text import nearest
+from oyer.records.source_text import nearest, shown
 
 __all__ = ["Wording", "describe", "wording"]
 
@@ -36,8 +37,7 @@ def describe(value: Any) -> str:
     if isinstance(value, float):
         return f"the number {value}"
     if isinstance(value, str):
-        shown = value if len(value) <= 40 else value[:37] + "..."
-        return f'the text "{shown}"'
+        return f'the text "{shown(value, limit=40)}"'
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, Mapping):
@@ -86,7 +86,7 @@ def _unknown_field(error: Mapping[str, Any], trace: Trace) -> Wording:
     close = nearest(name, trace.names)
     known = ", ".join(trace.names)
     hint = f"did you mean `{close}`? known are {known}" if close else f"known are {known}"
-    return Wording("E-RECORD-UNKNOWN-FIELD", f"the field `{name}` is unknown here", hint)
+    return Wording("E-RECORD-UNKNOWN-FIELD", f"the field `{shown(name)}` is unknown here", hint)
 
 
 def _literal(value: Any, context: Mapping[str, Any]) -> Wording:
@@ -99,7 +99,7 @@ def _literal(value: Any, context: Mapping[str, Any]) -> Wording:
 def _tag(value: Any, context: Mapping[str, Any]) -> Wording:
     expected = str(context["expected_tags"]).replace("'", "")
     field = str(context["discriminator"]).replace("'", "")
-    told = f"`{context['tag']}` is not known for `{field}`"
+    told = f"`{shown(str(context['tag']))}` is not known for `{field}`"
     return Wording("E-RECORD-CHOICE", told, f"expected one of {expected}")
 
 
@@ -118,7 +118,8 @@ def _no_key(value: Any, context: Mapping[str, Any]) -> Wording:
 
 
 def _pattern(value: Any, context: Mapping[str, Any]) -> Wording:
-    return Wording("E-RECORD-VALUE", f"{describe(value)} has the wrong form", f"expected {context['pattern']}")
+    form = FORMS.get(context["pattern"], f"the form {context['pattern']}")
+    return Wording("E-RECORD-VALUE", f"{describe(value)} has the wrong form", f"expected {form}")
 
 
 def _bound(words: str, key: str) -> Callable[[Any, Mapping[str, Any]], Wording]:
@@ -138,6 +139,7 @@ def _length(words: str, key: str, unit: str) -> Callable[[Any, Mapping[str, Any]
 
 _WORDED: Final[dict[str, Callable[[Any, Mapping[str, Any]], Wording]]] = {
     "literal_error": _literal,
+    "enum": _literal,
     "union_tag_invalid": _tag,
     "union_tag_not_found": _no_tag,
     "oyer_by_key": _no_key,

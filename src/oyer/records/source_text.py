@@ -31,6 +31,7 @@ __all__ = [
     "decode_text",
     "nearest",
     "path_text",
+    "shown",
 ]
 
 MAX_SIZE_BYTES: Final = 8 * 1024 * 1024
@@ -46,11 +47,11 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 
 class Place(NamedTuple):
-    """Where one value starts, and the places of what it holds."""
+    """Where a list or mapping starts, and the places of what it holds (for a scalar just its position)."""
 
     line: int
     column: int
-    children: Mapping[str, Place] | Sequence[Place] | None = None
+    children: Mapping[str, Place | Position] | Sequence[Place | Position] = ()
     keys: Mapping[str, Position] | None = None
 
 
@@ -58,7 +59,7 @@ class Parsed(NamedTuple):
     """One parsed document: a plain value and the tree of its places."""
 
     value: Any
-    place: Place
+    place: Place | Position
 
 
 def path_text(path: Path) -> str:
@@ -70,9 +71,18 @@ def path_text(path: Path) -> str:
         elif _PLAIN_KEY.match(step):
             parts.append(f".{step}" if parts else step)
         else:
-            quoted = step.replace("\\", "\\\\").replace('"', '\\"').encode("unicode_escape").decode("ascii")
+            quoted = shown(step.replace("\\", "\\\\").replace('"', '\\"'))
             parts.append(f'["{quoted}"]')
     return "".join(parts)
+
+
+def shown(text: str, *, limit: int = 80) -> str:
+    """Make a text from a document safe to print: no control characters, not longer than `limit`."""
+    if len(text) > limit:
+        text = text[: limit - 3] + "..."
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from oyer.records.source_text import (
     Place,
     Position,
     decode_text,
+    shown,
 )
 
 __all__ = ["parse_json"]
@@ -88,7 +89,7 @@ class _Reader:
         first = self._text[offset : offset + 1]
         at = self._at(offset)
         if first == '"':
-            return Parsed(self._string(offset), Place(*at))
+            return Parsed(self._string(offset), at)
         if first in ("{", "["):
             self._depth += 1
             if self._depth > MAX_DEPTH:
@@ -99,8 +100,8 @@ class _Reader:
         number = _NUMBER.match(self._text, offset)
         if number:
             self._end = number.end()
-            return Parsed(self._number(number, at), Place(*at))
-        return Parsed(self._word(offset), Place(*at))
+            return Parsed(self._number(number, at), at)
+        return Parsed(self._word(offset), at)
 
     def _word(self, offset: int) -> bool | None:
         match = _WORD.match(self._text, offset)
@@ -150,7 +151,7 @@ class _Reader:
 
     def _array(self, offset: int, at: Position) -> Parsed:
         values: list[Any] = []
-        places: list[Place] = []
+        places: list[Place | Position] = []
         offset = self._skip(offset + 1)
         if self._text[offset : offset + 1] == "]":
             self._end = offset + 1
@@ -172,7 +173,7 @@ class _Reader:
 
     def _object(self, offset: int, at: Position) -> Parsed:
         values: dict[str, Any] = {}
-        places: dict[str, Place] = {}
+        places: dict[str, Place | Position] = {}
         keys: dict[str, Position] = {}
         offset = self._skip(offset + 1)
         if self._text[offset : offset + 1] == "}":
@@ -189,7 +190,9 @@ class _Reader:
                 self._syntax("`,` or `}` was expected here", offset)
             offset = self._skip(offset + 1)
 
-    def _member(self, offset: int, values: dict[str, Any], places: dict[str, Place], keys: dict[str, Position]) -> None:
+    def _member(
+        self, offset: int, values: dict[str, Any], places: dict[str, Place | Position], keys: dict[str, Position]
+    ) -> None:
         if self._text[offset : offset + 1] != '"':
             self._syntax("a key in double quotes was expected here", offset)
         key = self._string(offset)
@@ -199,7 +202,7 @@ class _Reader:
         self._path.append(key)
         if key in keys:
             first = keys[key]
-            message = f"the key `{key}` is here twice; first on line {first[0]}, column {first[1]}"
+            message = f"the key `{shown(key)}` is here twice; first on line {first[0]}, column {first[1]}"
             hint = "keep one of them"
             self._findings.add("DUPLICATE-KEY", message, self._at(offset), hint=hint, path=tuple(self._path))
         value, place = self._value(self._skip(colon + 1))

@@ -16,8 +16,8 @@ Source: YAML 1.2.2, section 10.3 (core schema).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NoReturn
 
 import yaml
 
@@ -27,10 +27,10 @@ from oyer.records.source_text import (
     MAX_SAFE_INTEGER,
     Findings,
     Parsed,
-    Path,
     Place,
     Position,
     decode_text,
+    shown,
 )
 
 __all__ = ["parse_yaml"]
@@ -46,9 +46,11 @@ _WORDS: Final[dict[str, bool | None]] = {
 _INT = re.compile(r"[-+]?[0-9]+\Z|0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
-_FOREIGN_BREAK = re.compile("[\x85\u2028\u2029]")
+_BREAK_ESCAPES: Final = {"\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P"}
+_REFUSED_CHARACTER = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NUMBER_START = frozenset("0123456789+-.")
+# Only a plain scalar that starts with one of these can be anything but text (or, as a key, the merge key).
+_SPECIAL_START = frozenset("0123456789+-.~nNtTfF<")
 
 _Event = Any
 
@@ -61,38 +63,40 @@ def parse_yaml(data: bytes, *, name: str, pure: bool = False) -> tuple[Parsed, .
     """
     findings = Findings(name, "YAML")
     text = decode_text(data, findings)
-    for match in _FOREIGN_BREAK.finditer(text):
-        before = text[: match.start()]
-        at = before.count("\n") + 1, match.start() - (before.rfind("\n") + 1) + 1
-        escape = {"\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P"}[match.group()]
-        message = f"U+{ord(match.group()):04X} is a line break to some readers and not to others"
-        findings.add("LINE-SEPARATOR", message, at, hint=f'write "{escape}" in double quotes')
-    findings.require_none()
-    builder = _Builder(_events(text, _PURE_LOADER if pure else _FAST_LOADER, findings), findings)
-    documents = tuple(builder.documents())
+    _refuse_characters(text, findings)
+    try:
+        loader = (_PURE_LOADER if pure else _FAST_LOADER)(text)
+        documents = tuple(_Builder(loader.get_event, findings).documents())
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        # ValueError: the Python parser lets chr() fail on an escape such as "\UFFFFFFFF".
+        _stop(error, findings)
     if not documents:
         findings.add("EMPTY", "the file holds no document", (1, 1), hint="start with `oyer: <Kind>@<version>`")
     findings.require_none()
     return documents
 
 
-def _events(text: str, loader: Any, findings: Findings) -> Iterator[_Event]:
-    try:
-        yield from yaml.parse(text, Loader=loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        at = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        told = " ".join(part for part in (error.context, error.problem) if part)
-        findings.stop("SYNTAX", f"not YAML: {told or 'unreadable'}", at)
-    except yaml.YAMLError as error:
-        # Reader errors (a control character) carry an offset into the text instead of a mark.
-        position = getattr(error, "position", 0) or 0
-        before = text[:position]
-        at = before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
-        findings.stop("CHARACTER", "a control character that YAML does not allow", at, hint="remove it or escape it")
-    except (ValueError, OverflowError, RecursionError) as error:
-        # The Python parser lets chr() fail on an escape such as "\UFFFFFFFF".
-        findings.stop("SYNTAX", f"not YAML: {error}", (1, 1))
+def _refuse_characters(text: str, findings: Findings) -> None:
+    """Refuse what YAML cannot hold bare, and what its versions read in different ways."""
+    for match in _REFUSED_CHARACTER.finditer(text):
+        letter, before = match.group(), match.start()
+        at = text.count("\n", 0, before) + 1, before - (text.rfind("\n", 0, before) + 1) + 1
+        escape = _BREAK_ESCAPES.get(letter)
+        if escape:
+            message = f"U+{ord(letter):04X} is a line break to some readers and not to others"
+            findings.add("LINE-SEPARATOR", message, at, hint=f'write "{escape}" in double quotes')
+        else:
+            message = f"the character U+{ord(letter):04X} is not allowed in YAML"
+            findings.add("CHARACTER", message, at, hint="remove it, or write it as an escape in double quotes")
+    findings.require_none()
+
+
+def _stop(error: Exception, findings: Findings) -> NoReturn:
+    """Name an error after which the grammar gives no structure to go on with."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    at = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    told = " ".join(getattr(error, part, None) or "" for part in ("context", "problem")).strip() or str(error)
+    findings.stop("SYNTAX", f"not YAML: {shown(told, limit=200)}", at)
 
 
 def _start(event: _Event) -> Position:
@@ -103,136 +107,142 @@ def _start(event: _Event) -> Position:
 class _Builder:
     """Builds plain values from events, going on after every problem that leaves the structure clear."""
 
-    __slots__ = ("_depth", "_findings", "_nodes", "_path", "_stream")
+    __slots__ = ("_depth", "_findings", "_next", "_nodes", "_path")
 
-    def __init__(self, stream: Iterable[_Event], findings: Findings) -> None:
-        self._stream = iter(stream)
+    def __init__(self, next_event: Callable[[], _Event], findings: Findings) -> None:
+        self._next = next_event
         self._findings = findings
         self._path: list[str | int] = []
         self._depth = 0
         self._nodes = 0
 
     def documents(self) -> Iterator[Parsed]:
-        for event in self._stream:
-            if isinstance(event, yaml.DocumentStartEvent):
+        while type(event := self._next()) is not yaml.StreamEndEvent:
+            if type(event) is yaml.DocumentStartEvent:
                 self._refuse_directives(event)
                 self._nodes = 0
-                yield self._node(next(self._stream))
+                yield Parsed(*self._node(self._next()))
 
-    def _refuse_directives(self, event: yaml.DocumentStartEvent) -> None:
+    def _refuse_directives(self, event: _Event) -> None:
         if event.version or event.tags:
             hint = "remove the line that starts with %"
             self._findings.add("DIRECTIVE", "a YAML directive; records are always YAML 1.2", _start(event), hint=hint)
 
-    def _node(self, event: _Event) -> Parsed:
-        self._count(event)
-        if isinstance(event, yaml.ScalarEvent):
-            at = _start(event)
-            if event.anchor is not None or event.tag is not None:
-                self._refuse_properties(event)
-            value: str | int | float | bool | None = event.value
-            if event.style is None or event.style == "":
-                value = self._plain(event.value, at)
-            if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
-                self._findings.add("SURROGATE", "half of a surrogate pair", at, path=tuple(self._path))
-            return Parsed(value, Place(at[0], at[1]))
-        if isinstance(event, yaml.AliasEvent):
-            hint = "write the value out"
-            message = f"the alias *{event.anchor} is not allowed"
-            self._findings.add("ALIAS", message, _start(event), hint=hint, path=tuple(self._path))
-            return Parsed(None, Place(*_start(event)))
-        self._refuse_properties(event)
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            self._findings.stop("DEPTH", f"nested deeper than {MAX_DEPTH} levels", _start(event))
-        parsed = self._mapping(event) if isinstance(event, yaml.MappingStartEvent) else self._sequence(event)
-        self._depth -= 1
-        return parsed
-
-    def _count(self, event: _Event) -> None:
+    def _node(self, event: _Event) -> tuple[Any, Place | Position]:
+        mark = event.start_mark
+        at = (mark.line + 1, mark.column + 1)
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            self._findings.stop("SIZE", f"more than {MAX_NODES} values in one document", _start(event))
+            self._findings.stop("SIZE", f"more than {MAX_NODES} values in one document", at)
+        kind = type(event)
+        if kind is yaml.AliasEvent:
+            message = f"the alias *{shown(event.anchor)} is not allowed"
+            self._findings.add("ALIAS", message, at, hint="write the value out", path=tuple(self._path))
+            return None, at
+        if event.anchor is not None or event.tag is not None:
+            self._refuse_properties(event, at)
+        if kind is yaml.ScalarEvent:
+            return self._scalar(event, at), at
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self._findings.stop("DEPTH", f"nested deeper than {MAX_DEPTH} levels", at)
+        built = self._mapping(at) if kind is yaml.MappingStartEvent else self._sequence(at)
+        self._depth -= 1
+        return built
 
-    def _refuse_properties(self, event: _Event) -> None:
-        path: Path = tuple(self._path)
+    def _refuse_properties(self, event: _Event, at: Position) -> None:
+        path = tuple(self._path)
         if event.anchor is not None:
-            message = f"the anchor &{event.anchor} is not allowed"
-            self._findings.add("ANCHOR", message, _start(event), hint="write each value out", path=path)
+            message = f"the anchor &{shown(event.anchor)} is not allowed"
+            self._findings.add("ANCHOR", message, at, hint="write each value out", path=path)
         if event.tag is not None:
             hint = "quote a value to make it text; remove the tag"
-            self._findings.add("TAG", f"the tag {event.tag} is not allowed", _start(event), hint=hint, path=path)
+            self._findings.add("TAG", f"the tag {shown(event.tag)} is not allowed", at, hint=hint, path=path)
 
-    def _sequence(self, event: _Event) -> Parsed:
-        values: list[Any] = []
-        places: list[Place] = []
-        path = self._path
-        for item in self._stream:
-            if isinstance(item, yaml.SequenceEndEvent):
-                break
-            path.append(len(values))
-            value, place = self._node(item)
-            path.pop()
-            values.append(value)
-            places.append(place)
-        return Parsed(values, Place(*_start(event), places))
-
-    def _mapping(self, event: _Event) -> Parsed:
-        values: dict[str, Any] = {}
-        places: dict[str, Place] = {}
-        keys: dict[str, Position] = {}
-        path = self._path
-        for item in self._stream:
-            if isinstance(item, yaml.MappingEndEvent):
-                break
-            key = self._key(item)
-            path.append(key if key is not None else "?")
-            if key is not None and key in keys:
-                first = keys[key]
-                message = f"the key `{key}` is here twice; first on line {first[0]}, column {first[1]}"
-                self._findings.add("DUPLICATE-KEY", message, _start(item), hint="keep one of them", path=tuple(path))
-            value, place = self._node(next(self._stream))
-            path.pop()
-            if key is not None and key not in keys:
-                values[key] = value
-                places[key] = place
-                keys[key] = _start(item)
-        return Parsed(values, Place(*_start(event), places, keys))
-
-    def _key(self, event: _Event) -> str | None:
-        """Read one key; None when it is refused."""
-        at = _start(event)
-        if isinstance(event, yaml.ScalarEvent) and (event.style is None or event.style == ""):
-            if event.value == "<<":
-                self._refuse_key("MERGE", "the merge key << is not allowed", at, "write the fields out")
-                return None
-            if event.value in _WORDS or (event.value[0] in _NUMBER_START and _is_number(event.value)):
-                hint = f'put it in quotes: "{event.value}"' if event.value else 'an empty key is written ""'
-                self._refuse_key("KEY", f"the key `{event.value}` is not text", at, hint)
-                return None
-        parsed = self._node(event)
-        if isinstance(parsed.value, str):
-            return parsed.value
-        if not isinstance(event, yaml.AliasEvent):
-            self._refuse_key("KEY", "a list or mapping cannot be a key", at, "a key is text")
-        return None
-
-    def _refuse_key(self, rule: str, message: str, at: Position, hint: str) -> None:
-        self._findings.add(rule, message, at, hint=hint, path=tuple(self._path))
+    def _scalar(self, event: _Event, at: Position) -> str | int | float | bool | None:
+        text: str = event.value
+        if not event.style and (not text or text[0] in _SPECIAL_START):
+            return self._plain(text, at)
+        if not text.isascii() and _SURROGATE.search(text):
+            self._findings.add("SURROGATE", "half of a surrogate pair", at, path=tuple(self._path))
+        return text
 
     def _plain(self, text: str, at: Position) -> str | int | float | bool | None:
         """Resolve a plain scalar by the core schema."""
         if text in _WORDS:
             return _WORDS[text]
-        if text[0] not in _NUMBER_START or not _is_number(text):
+        if not _is_number(text):
             return text
         number = _number(text)
         if number is None:
-            message = f"the number {text[:40]} cannot be held exactly"
+            message = f"the number {shown(text, limit=40)} cannot be held exactly"
             hint = f"whole numbers go to {MAX_SAFE_INTEGER} and others are finite; put it in quotes to make it text"
             self._findings.add("NUMBER", message, at, hint=hint, path=tuple(self._path))
             return 0
         return number
+
+    def _sequence(self, at: Position) -> tuple[Any, Place]:
+        values: list[Any] = []
+        places: list[Place | Position] = []
+        path, next_event = self._path, self._next
+        path.append(0)
+        while type(event := next_event()) is not yaml.SequenceEndEvent:
+            path[-1] = len(values)
+            value, place = self._node(event)
+            values.append(value)
+            places.append(place)
+        path.pop()
+        return values, Place(*at, places)
+
+    def _mapping(self, at: Position) -> tuple[Any, Place]:
+        values: dict[str, Any] = {}
+        places: dict[str, Place | Position] = {}
+        keys: dict[str, Position] = {}
+        path, next_event = self._path, self._next
+        while type(event := next_event()) is not yaml.MappingEndEvent:
+            key_at = _start(event)
+            key = self._key(event, key_at)
+            path.append("?" if key is None else key)
+            if key is None:
+                self._node(next_event())
+            elif key in keys:
+                self._refuse_duplicate(key, keys[key], key_at)
+                self._node(next_event())
+            else:
+                keys[key] = key_at
+                values[key], places[key] = self._node(next_event())
+            path.pop()
+        return values, Place(*at, places, keys)
+
+    def _refuse_duplicate(self, key: str, first: Position, at: Position) -> None:
+        message = f"the key `{shown(key)}` is here twice; first on line {first[0]}, column {first[1]}"
+        self._findings.add("DUPLICATE-KEY", message, at, hint="keep one of them", path=tuple(self._path))
+
+    def _key(self, event: _Event, at: Position) -> str | None:
+        """Read one key; None when it is refused."""
+        if type(event) is not yaml.ScalarEvent:
+            self._node(event)
+            if type(event) is not yaml.AliasEvent:
+                self._refuse_key("KEY", "a list or mapping cannot be a key", at, "a key is text")
+            return None
+        text: str = event.value
+        if event.anchor is not None or event.tag is not None:
+            self._refuse_properties(event, at)
+        if event.style or (text and text[0] not in _SPECIAL_START):
+            if not text.isascii() and _SURROGATE.search(text):
+                self._refuse_key("SURROGATE", "half of a surrogate pair", at, "")
+            return text
+        if text == "<<":
+            self._refuse_key("MERGE", "the merge key << is not allowed", at, "write the fields out")
+            return None
+        if text in _WORDS or _is_number(text):
+            hint = f'put it in quotes: "{shown(text)}"' if text else 'an empty key is written ""'
+            self._refuse_key("KEY", f"the key `{shown(text)}` is not text", at, hint)
+            return None
+        return text
+
+    def _refuse_key(self, rule: str, message: str, at: Position, hint: str) -> None:
+        self._findings.add(rule, message, at, hint=hint, path=tuple(self._path))
 
 
 def _is_number(text: str) -> bool:
