@@ -1,0 +1,65 @@
+"""Blobs: large contents, compressed one by one and named by the digest of what they hold.
+
+Owns the stored form (one zstd frame with content size and checksum) and the path of a blob. Must never inflate
+beyond a limit the caller states, and never accept a frame with anything after it.
+
+Source: RFC 8878 (zstd frame header: content size, checksum).
+"""
+
+from __future__ import annotations
+
+import re
+
+import zstandard
+
+from oyer.errors import EvidenceError
+from oyer.evidence.canonical import DIGEST_PATTERN
+
+__all__ = ["blob_path", "decode_blob", "digest_hex", "encode_blob"]
+
+_LEVEL = 3
+_DIGEST = re.compile(DIGEST_PATTERN)
+
+
+def encode_blob(raw: bytes) -> bytes:
+    """Compress one content into its stored bytes."""
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_content_size=True, write_checksum=True)
+    return compressor.compress(raw)
+
+
+def decode_blob(stored: bytes, limit_bytes: int) -> bytes:
+    """Return the content of stored bytes; at most `limit_bytes` are ever allocated for it.
+
+    Raises: EvidenceError `E-BLOB-FORM`, `E-BLOB-LIMIT`.
+    """
+    try:
+        header = zstandard.get_frame_parameters(stored)
+    except zstandard.ZstdError as error:
+        raise EvidenceError("E-BLOB-FORM", f"not a zstd frame: {error}") from error
+    if header.content_size == zstandard.CONTENTSIZE_UNKNOWN or not header.has_checksum:
+        raise EvidenceError("E-BLOB-FORM", "the frame states no content size or holds no checksum")
+    if header.content_size > limit_bytes:
+        raise EvidenceError("E-BLOB-LIMIT", f"{header.content_size} bytes of content, at most {limit_bytes} allowed")
+    try:
+        raw = zstandard.ZstdDecompressor().decompress(stored, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise EvidenceError("E-BLOB-FORM", f"damaged frame: {error}") from error
+    if len(raw) != header.content_size:
+        raise EvidenceError("E-BLOB-FORM", "the content is not as long as the frame states")
+    return raw
+
+
+def digest_hex(digest: str) -> str:
+    """Return the hexadecimal part of a digest, as it stands in file names.
+
+    Raises: EvidenceError `E-DIGEST-FORM`.
+    """
+    if _DIGEST.match(digest) is None:
+        raise EvidenceError("E-DIGEST-FORM", f"not a digest: {digest!r}")
+    return digest.removeprefix("sha256:")
+
+
+def blob_path(digest: str) -> str:
+    """Return where a blob stands in a series: `blobs/ab/<hex>.zst`."""
+    name = digest_hex(digest)
+    return f"blobs/{name[:2]}/{name}.zst"
