@@ -1,0 +1,86 @@
+"""What the subject was given and told, and how each of its turns ended."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from oyer.observe.trial import HARNESS, TrialEvidence
+
+__all__ = ["Authored", "Turn", "mask", "read_authored", "read_turns"]
+
+
+class Turn(NamedTuple):
+    """One turn: what was sent, what the subject said, and who ended it (None where nothing came back)."""
+
+    session: str | None
+    number: int
+    sent_ref: str
+    t_sent_ns: int
+    sent: bytes | None
+    received_ref: str | None
+    t_received_ns: int | None
+    said: bytes | None
+    ended_by: str | None
+
+
+class Authored(NamedTuple):
+    """One string that Oyer authored for the subject: where it stands, and its text with run tokens masked."""
+
+    place: str
+    ref: str
+    text: str
+    masked: str
+    is_turn: bool
+
+
+def read_turns(evidence: TrialEvidence) -> tuple[Turn, ...]:
+    """Read every turn of a trial, in order."""
+    turns: list[Turn] = []
+    for event in evidence.events(HARNESS, "turn.sent", "turn.received"):
+        if event.kind == "turn.sent":
+            turns.append(Turn(event.session, event.body["number"], event.ref, event.t_mono_ns,
+                              evidence.payload(event), None, None, None, None))
+        elif turns and turns[-1].received_ref is None and turns[-1].session == event.session:
+            turns[-1] = turns[-1]._replace(received_ref=event.ref, t_received_ns=event.t_mono_ns,
+                                           said=evidence.payload(event), ended_by=event.body["ended_by"])
+    return tuple(turns)
+
+
+def mask(text: str, masks: dict[str, str] | None) -> str:
+    """Put the placeholder of each recorded run token in its place, longest token first."""
+    for token in sorted(masks or {}, key=lambda found: (-len(found), found)):
+        text = text.replace(token, (masks or {})[token])
+    return text
+
+
+def read_authored(evidence: TrialEvidence) -> tuple[Authored, ...]:
+    """Collect everything Oyer authored for the subject: turns, argv, environment, paths, files, configuration."""
+    masks = dict(evidence.masks)
+    found: list[Authored] = []
+
+    def add(place: str, ref: str, text: str, is_turn: bool = False) -> None:
+        found.append(Authored(place, ref, text, mask(text, masks), is_turn))
+
+    for event in evidence.events(HARNESS, "subject.given", "turn.sent"):
+        at = event.session or "-"
+        if event.kind == "turn.sent":
+            raw = evidence.payload(event)
+            add(f"{at}/turn/{event.body['number']}", event.ref, _text(raw), is_turn=True)
+            continue
+        for index, word in enumerate(event.body["argv"]):
+            add(f"{at}/argv/{index}", event.ref, word)
+        for name in sorted(event.body["env"]):
+            add(f"{at}/env/{name}", event.ref, f"{name}={event.body['env'][name]}")
+        add(f"{at}/cwd", event.ref, event.body["cwd"])
+        for path in sorted(event.body["files"]):
+            add(f"{at}/file/{mask(path, masks)}", event.ref, f"{path}\n{_text(_file(evidence, event.body['files'][path]))}")
+        add(f"{at}/configuration", event.ref, _text(evidence.payload(event, "configuration")))
+    return tuple(found)
+
+
+def _file(evidence: TrialEvidence, payload: dict[str, object]) -> bytes | None:
+    return evidence.payload_of(payload)
+
+
+def _text(raw: bytes | None) -> str:
+    return "" if raw is None else raw.decode("utf-8", "backslashreplace")

@@ -1,0 +1,103 @@
+"""One trial's sealed journals, checked and indexed: the only way into evidence for everything above.
+
+Pure: bytes in, values out. Must never raise on bad evidence, repair anything, or drop a defect; a caller that needs a
+thing that is broken gets the defects and decides (fail closed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from oyer.errors import EvidenceError, Problem
+from oyer.evidence import AttemptCheck, Envelope, Event, body_payloads, check_attempt, payload_bytes
+
+__all__ = ["HARNESS", "Fetch", "TrialEvidence", "read_trial"]
+
+Fetch = Callable[[str], bytes | None]
+"""From a content digest to the blob's content, None where it is not retained."""
+
+HARNESS = "harness"
+
+
+class TrialEvidence:
+    """The events of one attempt, by writer, with every defect found on the way.
+
+    `opened` and `closed` are the bodies of `trial.opened` and `trial.closed`, None where they are missing. `envelope`
+    names series, trial, run, condition and attempt.
+    """
+
+    def __init__(self, check: AttemptCheck, fetch: Fetch, defects: tuple[Problem, ...]) -> None:
+        self.checks = check.journals
+        self.opened = check.opened
+        self.closed = check.closed
+        self.envelope = check.envelope
+        self.defects = defects
+        self._fetch = fetch
+
+    @property
+    def run(self) -> str | None:
+        """The opaque run id, None where there is no harness journal."""
+        return self.envelope.run if self.envelope else None
+
+    @property
+    def status(self) -> str | None:
+        """The sealed execution status, None where the trial was never closed."""
+        return None if self.closed is None else str(self.closed["status"])
+
+    @property
+    def masks(self) -> Mapping[str, str]:
+        """Run tokens to their placeholders, as recorded when the trial opened."""
+        return {} if self.opened is None else self.opened["masks"]
+
+    def events(self, writer: str, *kinds: str) -> tuple[Event, ...]:
+        """Return the good events of one writer, in order, of these kinds (all without any)."""
+        check = self.checks.get(writer)
+        if check is None:
+            return ()
+        return tuple(event for event in check.events if not kinds or event.kind in kinds)
+
+    def writers(self, prefix: str) -> tuple[str, ...]:
+        """Return the names of the writers that begin with a prefix, sorted."""
+        return tuple(sorted(name for name in self.checks if name.startswith(prefix)))
+
+    def everything(self) -> Iterator[Event]:
+        """Yield every good event of every writer, writers in order of name."""
+        for writer in sorted(self.checks):
+            yield from self.checks[writer].events
+
+    def payload(self, event: Event, key: str = "payload") -> bytes | None:
+        """Return the content of one payload of an event, None where it is not retained or does not match its digest."""
+        value = event.body.get(key)
+        return None if value is None else self.payload_of(value)
+
+    def payload_of(self, value: Mapping[str, Any]) -> bytes | None:
+        """Return the content of one payload object, under the same rule as `payload`."""
+        try:
+            return payload_bytes(value, self._fetch)
+        except EvidenceError:
+            return None
+
+
+def read_trial(journals: Mapping[str, bytes], fetch: Fetch, *, expect: Envelope | None = None) -> TrialEvidence:
+    """Check every journal of an attempt, that exactly the listed writers are there, and every blob they name.
+
+    `journals` maps file names (`tap.ops.jsonl`) to their bytes. Codes of defects are those of `check_attempt`,
+    and `E-BLOB-MISSING` / `E-PAYLOAD-DIGEST` for payloads that are not retained as recorded.
+    """
+    check = check_attempt(journals, expect=expect)
+    return TrialEvidence(check, fetch, (*check.defects, *_missing_payloads(check, fetch)))
+
+
+def _missing_payloads(check: AttemptCheck, fetch: Fetch) -> Iterator[Problem]:
+    for writer in sorted(check.journals):
+        for event in check.journals[writer].events:
+            if not event.blobs:
+                continue
+            for payload in body_payloads(event.kind, event.body):
+                if not payload.get("blob"):
+                    continue
+                try:
+                    payload_bytes(payload, fetch)
+                except EvidenceError as error:
+                    yield error.problems[0]._replace(where=event.ref)

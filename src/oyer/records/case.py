@@ -1,0 +1,193 @@
+"""`Case@1`: exact input with what is expected and forbidden, in its full pinned form.
+
+Owns the expanded shape. What authors write is shorter; `oyer.records.short` turns the short forms into this one, and
+`oyer check --expand` prints it. Cross-field rules (a link names a declared server, a sink, a session) live in
+`oyer.records.case_rules`, so that all of them are reported at once, each at its own place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from oyer.records.chain import Chain
+from oyer.records.intervention import Hardened, Intervention
+from oyer.records.matchers import EvidenceMatcher
+from oyer.records.model import Json, Record
+
+__all__ = [
+    "BLAMED",
+    "CONDITIONS",
+    "Blame",
+    "Budget",
+    "Case",
+    "Claim",
+    "Condition",
+    "Controls",
+    "Doubles",
+    "EffectClass",
+    "Pressure",
+    "Server",
+    "Session",
+    "Sink",
+    "Status",
+    "Step",
+    "Stop",
+]
+
+Condition = Literal["baseline", "manipulated", "hardened"]
+CONDITIONS: tuple[Condition, ...] = ("baseline", "manipulated", "hardened")
+EffectClass = Literal["none", "local_read", "local_write", "external_read", "external_write", "destructive"]
+Status = Literal["completed", "subject_error", "harness_error", "evaluator_error", "blocked"]
+ExecutionStatus = Literal["subject_error", "harness_error", "blocked"]
+BLAMED = (
+    "dependency_unavailable",
+    "hidden_validator_unavailable",
+    "state_contract_broken",
+    "budget_exceeded",
+    "timeout",
+)
+
+
+class Session(Record):
+    """One conversation with the subject: its turns in order. A later session starts with nothing but the world."""
+
+    id: str = Field(pattern=r"^[A-Za-z0-9_-]{1,32}$")
+    turns: tuple[str, ...] = Field(min_length=1)
+
+
+class Server(Record):
+    """One MCP server over stdio. `env` is added to a minimal base environment; nothing else is passed on."""
+
+    command: tuple[str, ...] = Field(min_length=1)
+    env: Mapping[str, str] = Field(default_factory=dict)
+    shared: bool = False
+    settle_s: int = Field(default=2, ge=0, le=600)
+
+
+class Sink(Record):
+    """An independent, run-scoped witness of effects."""
+
+    kind: Literal["http", "world"]
+    reached_by: tuple[str, ...] = ("servers",)
+    paths: tuple[str, ...] = ()
+
+
+class Pressure(Record):
+    """Declared nudges, one a round after the plain request, with their content-free counterparts."""
+
+    rounds: tuple[str, ...] = Field(min_length=1)
+    neutral: tuple[str, ...] = ()
+
+
+class Claim(Record):
+    """A sentence judged about the subject."""
+
+    id: str
+    text: str
+    rubric: str | None = None
+    oracle: Json = None
+
+
+class Controls(Record):
+    """The matched controls of a trap or experiment, by case id."""
+
+    negative: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
+
+
+class Step(Record):
+    """One step of a double's script: a call or something said, perhaps only if a text was seen in this session."""
+
+    call: str | None = Field(default=None, pattern=r"^[^.]+\..+$")
+    arguments: Mapping[str, Json] = Field(default_factory=dict)
+    say: str | None = None
+    if_seen: str | None = None
+
+
+class Doubles(Record):
+    """Two scripts per session, from which every scripted subject derives."""
+
+    proper: Mapping[str, tuple[Step, ...]]
+    tempted: Mapping[str, tuple[Step, ...]]
+
+
+class Stop(Record):
+    """Declared stopping points. A trial that reaches one ends as `completed` with `stopped_by`."""
+
+    model_calls: int | None = Field(default=None, ge=1)
+    tool_calls: int | None = Field(default=None, ge=1)
+
+
+class Budget(Record):
+    """Bounds enforced from outside. What is exceeded is blamed by the `blame` table.
+
+    `wall_s` bounds one trial, `answer_s` one answer of a server or endpoint, `message_bytes` one message on a wire.
+    """
+
+    wall_s: int = Field(default=300, ge=1, le=86_400)
+    answer_s: int = Field(default=60, ge=1, le=86_400)
+    message_bytes: int = Field(default=16 * 1024 * 1024, ge=1024, le=1024 * 1024 * 1024)
+    tokens: int | None = Field(default=None, ge=1)
+    cost_usd: str | None = Field(default=None, pattern=r"^\d+(\.\d+)?$")
+
+
+class Blame(Record):
+    """Whose fault a failure is: each of the five to an execution status. All five are required."""
+
+    dependency_unavailable: ExecutionStatus
+    hidden_validator_unavailable: ExecutionStatus
+    state_contract_broken: ExecutionStatus
+    budget_exceeded: ExecutionStatus
+    timeout: ExecutionStatus
+
+
+class Case(Record):
+    """Exact input, fixtures, expected and forbidden behaviour, oracle, effect class and stop condition."""
+
+    oyer: Literal["Case@1"]
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$", max_length=120)
+    revision: int = Field(default=1, ge=1)
+    title: str = ""
+    kind: Literal["experiment", "trap", "positive_control", "negative_control", "plain"]
+    family: str | None = None
+    effect_class: EffectClass
+    isolation: Literal["none", "process", "sandbox"] = "process"
+    vars: Mapping[str, str] = Field(default_factory=dict)
+    world: str | None = None
+    symlinks: bool = False
+    servers: Mapping[str, Server] = Field(default_factory=dict)
+    sinks: Mapping[str, Sink] = Field(default_factory=dict)
+    sessions: tuple[Session, ...] = Field(min_length=1)
+    pressure: Pressure | None = None
+    conditions: tuple[Condition, ...] = ()
+    intervention: Intervention | None = None
+    hardened: Hardened | None = None
+    chain: Chain | None = None
+    attempt: tuple[EvidenceMatcher, ...] = ()
+    benign: tuple[EvidenceMatcher, ...] = ()
+    expected: tuple[EvidenceMatcher, ...] = ()
+    forbidden: tuple[EvidenceMatcher, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    traces: tuple[EvidenceMatcher, ...] = ()
+    repair: EvidenceMatcher | None = None
+    controls: Controls = Controls()
+    doubles: Doubles | None = None
+    stop: Stop = Stop()
+    budget: Budget = Budget()
+    blame: Blame
+    extensions: Mapping[str, Json] = Field(default_factory=dict)
+
+    @property
+    def is_experiment(self) -> bool:
+        """True where conditions are compared; a case without an intervention is a plain trial."""
+        return self.intervention is not None
+
+    def session(self, session_id: str) -> Session:
+        """Return one session by id. Raises KeyError where there is none."""
+        for session in self.sessions:
+            if session.id == session_id:
+                return session
+        raise KeyError(session_id)

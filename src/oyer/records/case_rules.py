@@ -1,0 +1,211 @@
+"""Rules across the fields of one Case: every name that is used is declared, and nothing makes the trial unblind.
+
+Pure: a Case in, all problems out, each with the path of the field it is about. Run after strict validation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from oyer.records.case import CONDITIONS, Case
+from oyer.records.chain import CalledLink, ConsumedLink, PersistedLink, WitnessedLink
+from oyer.records.matchers import EvidenceMatcher
+from oyer.records.placeholders import names_in
+from oyer.records.short import Path
+
+__all__ = ["Breach", "case_breaches", "names_an_arm"]
+
+
+class Breach(NamedTuple):
+    """One broken rule: the path of the field, what is wrong, what to do."""
+
+    path: Path
+    code: str
+    message: str
+    hint: str = ""
+
+
+def case_breaches(case: Case) -> Iterator[Breach]:
+    """Yield every rule that a Case breaks."""
+    yield from _sessions(case)
+    yield from _servers_and_sinks(case)
+    yield from _experiment(case)
+    yield from _chain(case)
+    yield from _matchers(case)
+    yield from _doubles(case)
+    yield from _blindness(case)
+
+
+def _sessions(case: Case) -> Iterator[Breach]:
+    seen: set[str] = set()
+    for index, session in enumerate(case.sessions):
+        if session.id in seen:
+            yield Breach(("sessions", index, "id"), "E-CASE-TWICE", f"session {session.id!r} is declared twice")
+        seen.add(session.id)
+    if case.pressure and case.pressure.neutral and len(case.pressure.neutral) != len(case.pressure.rounds):
+        yield Breach(("pressure", "neutral"), "E-CASE-PRESSURE", "neutral rounds differ in number from the pressured ones")
+    if case.effect_class == "destructive" and case.isolation != "sandbox":
+        yield Breach(("isolation",), "E-CASE-ISOLATION", "a destructive effect class requires isolation: sandbox")
+
+
+def _servers_and_sinks(case: Case) -> Iterator[Breach]:
+    for name, server in case.servers.items():
+        for part, texts in (("command", dict(enumerate(server.command))), ("env", dict(server.env))):
+            for key, text in texts.items():
+                yield from _placeholders(case, ("servers", name, part, key), text)
+    for name, sink in case.sinks.items():
+        if sink.kind == "world" and not sink.paths:
+            yield Breach(("sinks", name), "E-CASE-SINK", "a world sink names the paths it watches", "add paths: [...]")
+        if sink.kind != "world" and sink.paths:
+            yield Breach(("sinks", name, "paths"), "E-CASE-SINK", f"a sink of kind {sink.kind} watches no paths")
+        for index, path in enumerate(sink.paths):
+            yield from _inside_world(("sinks", name, "paths", index), path)
+        for index, who in enumerate(sink.reached_by):
+            if who not in ("servers", "subject") and who not in case.servers:
+                yield Breach(("sinks", name, "reached_by", index), "E-CASE-NAME",
+                             f"{who!r} is no declared server", "name a server, or servers, or subject")
+
+
+def _placeholders(case: Case, path: Path, text: str) -> Iterator[Breach]:
+    for name in names_in(text):
+        family, _, rest = name.partition(".")
+        if family == "sink":
+            sink, _, what = rest.partition(".")
+            if sink not in case.sinks or case.sinks[sink].kind != "http" or what not in ("url", "token"):
+                yield Breach(path, "E-PLACEHOLDER", f"{{{name}}} names no url or token of a declared http sink")
+        elif family not in ("python", "world", "random"):
+            yield Breach(path, "E-PLACEHOLDER", f"{{{name}}} is no known placeholder")
+
+
+def _inside_world(path: Path, text: str) -> Iterator[Breach]:
+    if text.startswith("/") or ".." in text.split("/") or not text:
+        yield Breach(path, "E-CASE-PATH", f"{text!r} is not a path inside the world", "write it relative, without ..")
+
+
+def _experiment(case: Case) -> Iterator[Breach]:
+    if case.intervention is None:
+        for name in ("hardened", "chain"):
+            if getattr(case, name) is not None:
+                yield Breach((name,), "E-CASE-PLAIN", f"a case without an intervention has no {name}")
+        if case.conditions:
+            yield Breach(("conditions",), "E-CASE-PLAIN", "a case without an intervention has no conditions")
+        return
+    at = case.intervention.at
+    if at.server not in case.servers:
+        yield Breach(("intervention", "at", "server"), "E-CASE-NAME", f"{at.server!r} is no declared server",
+                     "write at.tool as server.tool")
+    yield from _session_named(case, ("intervention", "at", "session"), at.session)
+    if case.chain is None:
+        yield Breach(("chain",), "E-CASE-CHAIN", "an experiment declares its causal chain before the run",
+                     "add chain: or the short form effect:")
+    if ("hardened" in case.conditions) != (case.hardened is not None):
+        yield Breach(("conditions",), "E-CASE-HARDENED", "the hardened condition and its named policy go together")
+    if len(set(case.conditions)) != len(case.conditions):
+        yield Breach(("conditions",), "E-CASE-TWICE", "a condition is listed twice")
+    if case.hardened is not None:
+        policy = case.hardened.label or case.hardened.block
+        if policy is not None and policy.server not in case.servers:
+            yield Breach(("hardened", case.hardened.kind, "server"), "E-CASE-NAME",
+                         f"{policy.server!r} is no declared server")
+    yield from _marker(case)
+
+
+def _marker(case: Case) -> Iterator[Breach]:
+    change = case.intervention
+    if change is None or change.marker is None:
+        return
+    if change.replace_text is not None:
+        if change.marker not in change.replace_text.with_:
+            yield Breach(("intervention", "marker"), "E-CASE-MARKER", "the marker is no part of the replacement text")
+        if change.marker in change.replace_text.find:
+            yield Breach(("intervention", "marker"), "E-CASE-MARKER", "the marker is in the original text too")
+    if change.append_text is not None and change.marker not in change.append_text.text:
+        yield Breach(("intervention", "marker"), "E-CASE-MARKER", "the marker is no part of the appended text")
+
+
+def _session_named(case: Case, path: Path, session: str | None) -> Iterator[Breach]:
+    if session is not None and session not in {known.id for known in case.sessions}:
+        yield Breach(path, "E-CASE-NAME", f"{session!r} is no declared session")
+
+
+def _server_named(case: Case, path: Path, server: str) -> Iterator[Breach]:
+    if server not in case.servers:
+        yield Breach(path, "E-CASE-NAME", f"{server!r} is no declared server")
+
+
+def _chain(case: Case) -> Iterator[Breach]:
+    if case.chain is None:
+        return
+    sessions = {link.id: link.session for link in case.chain.exposure if isinstance(link, PersistedLink)}
+    stages = (("exposure", case.chain.exposure), ("promotion", case.chain.promotion))
+    for stage, links in stages:
+        for index, link in enumerate(links):
+            place: Path = ("chain", stage, index)
+            if not isinstance(link, WitnessedLink):
+                yield from _session_named(case, (*place, "session"), link.session)
+            if isinstance(link, PersistedLink):
+                yield from _inside_world((*place, "persisted"), link.persisted)
+                yield from _server_named(case, (*place, "by", "server"), link.by.server)
+            elif isinstance(link, ConsumedLink):
+                yield from _server_named(case, (*place, "through", "server"), link.through.server)
+                if link.session is not None and link.session == sessions.get(link.consumed):
+                    yield Breach((*place, "session"), "E-CASE-BOUNDARY",
+                                 "a later read is in another session than the one that persists")
+            elif isinstance(link, CalledLink):
+                yield from _server_named(case, (*place, "called", "server"), link.called.server)
+            elif link.witnessed not in case.sinks:
+                yield Breach((*place, "witnessed"), "E-CASE-NAME", f"{link.witnessed!r} is no declared sink")
+
+
+def _matchers(case: Case) -> Iterator[Breach]:
+    lists: tuple[tuple[str, tuple[EvidenceMatcher, ...]], ...] = (
+        ("attempt", case.attempt), ("benign", case.benign), ("expected", case.expected),
+        ("forbidden", case.forbidden), ("traces", case.traces),
+    )
+    for name, matchers in lists:
+        ids = [matcher.id for matcher in matchers if matcher.id is not None]
+        for index, matcher in enumerate(matchers):
+            if matcher.id is not None and ids.count(matcher.id) > 1:
+                yield Breach((name, index, "id"), "E-CASE-TWICE", f"id {matcher.id!r} is used twice")
+            if name in ("expected", "forbidden") and matcher.id is None:
+                yield Breach((name, index), "E-CASE-ID", "it needs an id, so that a verdict can cite it")
+            if matcher.called is not None:
+                yield from _server_named(case, (name, index, "called"), matcher.called.server)
+            if matcher.witnessed is not None and matcher.witnessed not in case.sinks:
+                yield Breach((name, index, "witnessed"), "E-CASE-NAME", f"{matcher.witnessed!r} is no declared sink")
+
+
+def _doubles(case: Case) -> Iterator[Breach]:
+    if case.doubles is None:
+        return
+    for name in ("proper", "tempted"):
+        for session, steps in getattr(case.doubles, name).items():
+            yield from _session_named(case, ("doubles", name, session), session)
+            for index, step in enumerate(steps):
+                place: Path = ("doubles", name, session, index)
+                if (step.call is None) == (step.say is None):
+                    yield Breach(place, "E-CASE-STEP", "a step either calls a tool or says something")
+                elif step.call is not None:
+                    yield from _server_named(case, place, step.call.partition(".")[0])
+
+
+def names_an_arm(text: str, case_id: str) -> str | None:
+    """Return the word in a text that would tell a subject its case or condition, if there is one."""
+    for word in (case_id, *CONDITIONS):
+        if re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text, re.IGNORECASE):
+            return word
+    return None
+
+
+def _blindness(case: Case) -> Iterator[Breach]:
+    for number, session in enumerate(case.sessions):
+        for turn, text in enumerate(session.turns):
+            word = names_an_arm(text, case.id)
+            if word is not None:
+                yield Breach(("sessions", number, "turns", turn), "E-ARM-WORD",
+                             f"the turn names {word!r}, which would tell the subject what is tested", "rephrase it")
+    for name in case.servers:
+        if names_an_arm(name, case.id) is not None:
+            yield Breach(("servers", name), "E-ARM-WORD", f"the server name {name!r} would tell what is tested")

@@ -1,0 +1,153 @@
+"""The one declared change, and the named condition of the hardened arm.
+
+Owns the record shapes only. How bytes are changed is `oyer.protocol`; that the change was exactly the declared one is
+checked by recomputing it in `oyer.adjudicate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from oyer.records.model import Flaw, Json, Record, refuse
+
+__all__ = [
+    "INTERVENTION_KINDS",
+    "AppendText",
+    "At",
+    "ErrorAnswer",
+    "Hardened",
+    "Intervention",
+    "LabelPolicy",
+    "BlockPolicy",
+    "ReplaceJson",
+    "ReplaceResult",
+    "ReplaceText",
+]
+
+INTERVENTION_KINDS = ("replace_text", "replace_json", "replace_result", "append_text", "error")
+
+
+class At(Record):
+    """Where the change acts: the n-th request that matches server, method, tool and arguments (subset match)."""
+
+    server: str
+    session: str | None = None
+    method: str = "tools/call"
+    tool: str | None = None
+    arguments: Json = None
+    occurrence: int | Literal["every"] = 1
+
+    @model_validator(mode="after")
+    def _counts_from_one(self) -> Self:
+        if isinstance(self.occurrence, int) and self.occurrence < 1:
+            refuse(Flaw((), "occurrence counts from 1, or is the word every"))
+        if self.method == "tools/call" and not self.tool:
+            refuse(Flaw((), "a change on tools/call names its tool"))
+        return self
+
+
+class ReplaceText(Record):
+    """Replace every copy of `find` in the answer's texts by `with`."""
+
+    find: str = Field(min_length=1)
+    with_: str = Field(alias="with")
+
+
+class ReplaceJson(Record):
+    """Apply an RFC 6902 patch to the structured value of the answer, in every copy of it."""
+
+    patch: tuple[Mapping[str, Json], ...] = Field(min_length=1)
+
+
+class ReplaceResult(Record):
+    """Put another result in the place of the whole result member."""
+
+    result: Json
+
+
+class AppendText(Record):
+    """Append text to the last text block of the answer."""
+
+    text: str = Field(min_length=1)
+
+
+class ErrorAnswer(Record):
+    """Answer with an error: a tool error (`text`) or a JSON-RPC error (`code` and `message`)."""
+
+    text: str | None = None
+    code: int | None = None
+    message: str | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if (self.text is None) == (self.code is None and self.message is None):
+            refuse(Flaw((), "an error is either a tool error (text) or a protocol error (code and message)"))
+        if self.text is None and (self.code is None or self.message is None):
+            refuse(Flaw((), "a protocol error needs both code and message"))
+        return self
+
+
+class Intervention(Record):
+    """The one change of the manipulated condition."""
+
+    id: str
+    at: At
+    replace_text: ReplaceText | None = None
+    replace_json: ReplaceJson | None = None
+    replace_result: ReplaceResult | None = None
+    append_text: AppendText | None = None
+    error: ErrorAnswer | None = None
+    marker: str | None = Field(default=None, min_length=16)
+    volatile: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        named = [kind for kind in INTERVENTION_KINDS if getattr(self, kind) is not None]
+        if len(named) != 1:
+            refuse(Flaw((), f"an intervention makes exactly one change: one of {', '.join(INTERVENTION_KINDS)}"))
+        return self
+
+    @property
+    def kind(self) -> str:
+        """The name of the one change."""
+        return next(kind for kind in INTERVENTION_KINDS if getattr(self, kind) is not None)
+
+
+class LabelPolicy(Record):
+    """Put a label in front of what a tool returns."""
+
+    server: str
+    tool: str
+    text: str = Field(min_length=1)
+
+
+class BlockPolicy(Record):
+    """Refuse calls of a tool whose arguments match (all of them without `arguments`)."""
+
+    server: str
+    tool: str
+    arguments: Json = None
+    text: str | None = None
+
+
+class Hardened(Record):
+    """The named condition of the hardened arm; `why` says what question it answers."""
+
+    id: str
+    why: str = Field(min_length=1)
+    label: LabelPolicy | None = None
+    block: BlockPolicy | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.label is None) == (self.block is None):
+            refuse(Flaw((), "a hardened condition has exactly one policy: label or block"))
+        return self
+
+    @property
+    def kind(self) -> Literal["label", "block"]:
+        """The name of the one policy."""
+        return "label" if self.label is not None else "block"

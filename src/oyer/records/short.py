@@ -1,0 +1,145 @@
+"""From what an author writes to the full Case, keeping track of where every part came from.
+
+Owns the short forms (`prompt`, `effect`, `like`, `{var.NAME}`, a bare server or matcher) and nothing else: it changes
+plain values, never validates, and passes through what it does not know. Errors found later in the expanded form are
+reported at the place in the author's file, through `Expansion.origins`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from oyer.records import short_parts as parts
+from oyer.records.placeholders import expand_tree
+
+__all__ = ["Expansion", "Path", "WorldFiles", "expand_case", "resolve_vars"]
+
+Path = tuple[str | int, ...]
+WorldFiles = Callable[[str], tuple[str, ...]]
+"""From a world reference to the relative paths of its files (for default doubles); the caller does the reading."""
+
+MAIN = "main"
+
+
+class Expansion(NamedTuple):
+    """An expanded plain value, and for each moved part where the author wrote it (expanded path -> written path)."""
+
+    value: dict[str, Any]
+    origins: Mapping[Path, Path]
+
+    def written(self, path: Path) -> Path:
+        """Translate a path of the expanded value into one of the author's document."""
+        for length in range(len(path), 0, -1):
+            origin = self.origins.get(path[:length])
+            if origin is not None:
+                return origin + path[length:]
+        return path
+
+
+def expand_case(value: Mapping[str, Any], *, like: Mapping[str, Any] | None = None,
+                world_files: WorldFiles | None = None) -> Expansion:
+    """Expand one Case as written. `like` is the (unexpanded) case it is like, where it names one."""
+    case, origins = dict(value), dict[Path, Path]()
+    if like is not None:
+        case = _inherit(case, like)
+    case.pop("like", None)
+    if "prompt" in case and "sessions" not in case:
+        case["sessions"] = [{"id": MAIN, "turns": [case.pop("prompt")]}]
+        origins[("sessions",)] = ("prompt",)
+    case["sessions"] = parts.expand_sessions(case.get("sessions"))
+    _expand_parts(case, origins)
+    _defaults(case, world_files)
+    return Expansion(resolve_vars(case), origins)
+
+
+def _inherit(case: dict[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
+    """Take over all that is not named here. Controls have no controls of their own."""
+    inherited = {key: item for key, item in like.items() if key not in ("controls", "revision", "title", "like")}
+    if "prompt" in case or "sessions" in case:
+        inherited.pop("prompt", None)
+        inherited.pop("sessions", None)
+    merged = {**inherited, **case}
+    if isinstance(like.get("vars"), Mapping) and isinstance(case.get("vars"), Mapping):
+        merged["vars"] = {**like["vars"], **case["vars"]}
+    return merged
+
+
+def _expand_parts(case: dict[str, Any], origins: dict[Path, Path]) -> None:
+    if isinstance(case.get("servers"), dict):
+        case["servers"] = {name: parts.expand_server(server) for name, server in case["servers"].items()}
+    servers = tuple(case["servers"]) if isinstance(case.get("servers"), dict) else ()
+    if isinstance(case.get("effect"), dict) and "chain" not in case and "file" in case["effect"]:
+        effect = case.pop("effect")
+        case.update(parts.effect_parts(effect, case, servers))
+        origins |= {("chain",): ("effect",), ("sinks", "files"): ("effect",)}
+        case["_effect"] = effect
+    if isinstance(case.get("sinks"), dict):
+        case["sinks"] = {name: parts.expand_sink(sink) for name, sink in case["sinks"].items()}
+    if "intervention" in case:
+        case["intervention"] = parts.expand_intervention(case["intervention"], servers)
+    if "hardened" in case:
+        case["hardened"] = parts.expand_hardened(case["hardened"], servers)
+    if isinstance(case.get("chain"), dict):
+        case["chain"] = {
+            stage: [parts.expand_link(link, servers) for link in links] if isinstance(links, list) else links
+            for stage, links in case["chain"].items()
+        }
+    for name in ("attempt", "benign", "expected", "forbidden", "traces"):
+        if name in case:
+            case[name] = parts.expand_matchers(case[name], servers)
+    if isinstance(case.get("repair"), dict):
+        case["repair"] = parts.expand_matchers(case["repair"], servers)[0]
+    if "controls" in case:
+        case["controls"] = parts.expand_controls(case["controls"])
+    if case.get("pressure") == "none":
+        case["pressure"] = None
+    if "doubles" in case:
+        sessions = tuple(s.get("id") for s in case["sessions"] if isinstance(s, dict)) if isinstance(case["sessions"], list) else ()
+        case["doubles"] = parts.expand_doubles(case["doubles"], sessions, servers)
+
+
+def _defaults(case: dict[str, Any], world_files: WorldFiles | None) -> None:
+    case["blame"] = parts.expand_blame(case.get("blame"))
+    if "kind" not in case:
+        case["kind"] = "experiment" if case.get("intervention") else "plain"
+    if "conditions" not in case and case.get("intervention"):
+        case["conditions"] = ["baseline", "manipulated", *(["hardened"] if case.get("hardened") else [])]
+    effect = case.pop("_effect", None)
+    if effect and "doubles" not in case and world_files is not None:
+        doubles = _effect_doubles(effect, case, world_files)
+        if doubles:
+            case["doubles"] = doubles
+
+
+def _effect_doubles(effect: Mapping[str, Any], case: Mapping[str, Any], world_files: WorldFiles) -> dict[str, Any] | None:
+    """Derive both scripts of a packaged-files case: read every file; the tempted one also does the effect."""
+    at = (case.get("intervention") or {}).get("at")
+    if not isinstance(at, dict) or not isinstance(case.get("world"), str):
+        return None
+    server = case["servers"].get(at.get("server")) if isinstance(case.get("servers"), dict) else None
+    if not isinstance(server, dict) or server.get("command", [])[-1:] != ["oyer.library.servers.files"]:
+        return None
+    read = f"{at['server']}.{at.get('tool')}"
+    session = case["sessions"][0]["id"]
+    reads = [{"call": read, "arguments": {"path": path}} for path in world_files(case["world"])]
+    intervention = case["intervention"]
+    lure = (intervention.get("append_text") or {}).get("text") or (intervention.get("replace_text") or {}).get("with")
+    content = effect.get("contains", effect.get("equals", ""))
+    action = {"call": parts.split_tool(effect.get("by"), tuple(case["servers"]))}
+    if not lure or not isinstance(action["call"], dict):
+        return None
+    action = {"call": f"{action['call']['server']}.{action['call']['tool']}",
+              "arguments": {"path": effect["file"], "content": content}, "if_seen": lure.strip()}
+    done = {"say": "Done."}
+    return {"proper": {session: [*reads, done]}, "tempted": {session: [*reads, action, done]}}
+
+
+def resolve_vars(case: dict[str, Any]) -> dict[str, Any]:
+    """Put the case's own variables in the place of `{var.NAME}`, everywhere but in `vars` itself."""
+    names = case.get("vars")
+    if not isinstance(names, Mapping):
+        return case
+    rest = {key: item for key, item in case.items() if key != "vars"}
+    resolved = expand_tree(rest, lambda name: names.get(name.removeprefix("var.")), only={"var"})
+    return {**resolved, "vars": dict(names)}
