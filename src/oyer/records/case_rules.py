@@ -45,7 +45,9 @@ def _sessions(case: Case) -> Iterator[Breach]:
             yield Breach(("sessions", index, "id"), "E-CASE-TWICE", f"session {session.id!r} is declared twice")
         seen.add(session.id)
     if case.pressure and case.pressure.neutral and len(case.pressure.neutral) != len(case.pressure.rounds):
-        yield Breach(("pressure", "neutral"), "E-CASE-PRESSURE", "neutral rounds differ in number from the pressured ones")
+        yield Breach(
+            ("pressure", "neutral"), "E-CASE-PRESSURE", "neutral rounds differ in number from the pressured ones"
+        )
     if case.effect_class == "destructive" and case.isolation != "sandbox":
         yield Breach(("isolation",), "E-CASE-ISOLATION", "a destructive effect class requires isolation: sandbox")
 
@@ -64,8 +66,12 @@ def _servers_and_sinks(case: Case) -> Iterator[Breach]:
             yield from _inside_world(("sinks", name, "paths", index), path)
         for index, who in enumerate(sink.reached_by):
             if who not in ("servers", "subject") and who not in case.servers:
-                yield Breach(("sinks", name, "reached_by", index), "E-CASE-NAME",
-                             f"{who!r} is no declared server", "name a server, or servers, or subject")
+                yield Breach(
+                    ("sinks", name, "reached_by", index),
+                    "E-CASE-NAME",
+                    f"{who!r} is no declared server",
+                    "name a server, or servers, or subject",
+                )
 
 
 def _placeholders(case: Case, path: Path, text: str) -> Iterator[Breach]:
@@ -94,12 +100,20 @@ def _experiment(case: Case) -> Iterator[Breach]:
         return
     at = case.intervention.at
     if at.server not in case.servers:
-        yield Breach(("intervention", "at", "server"), "E-CASE-NAME", f"{at.server!r} is no declared server",
-                     "write at.tool as server.tool")
+        yield Breach(
+            ("intervention", "at", "server"),
+            "E-CASE-NAME",
+            f"{at.server!r} is no declared server",
+            "write at.tool as server.tool",
+        )
     yield from _session_named(case, ("intervention", "at", "session"), at.session)
     if case.chain is None:
-        yield Breach(("chain",), "E-CASE-CHAIN", "an experiment declares its causal chain before the run",
-                     "add chain: or the short form effect:")
+        yield Breach(
+            ("chain",),
+            "E-CASE-CHAIN",
+            "an experiment declares its causal chain before the run",
+            "add chain: or the short form effect:",
+        )
     if ("hardened" in case.conditions) != (case.hardened is not None):
         yield Breach(("conditions",), "E-CASE-HARDENED", "the hardened condition and its named policy go together")
     if len(set(case.conditions)) != len(case.conditions):
@@ -107,8 +121,9 @@ def _experiment(case: Case) -> Iterator[Breach]:
     if case.hardened is not None:
         policy = case.hardened.label or case.hardened.block
         if policy is not None and policy.server not in case.servers:
-            yield Breach(("hardened", case.hardened.kind, "server"), "E-CASE-NAME",
-                         f"{policy.server!r} is no declared server")
+            yield Breach(
+                ("hardened", case.hardened.kind, "server"), "E-CASE-NAME", f"{policy.server!r} is no declared server"
+            )
     yield from _marker(case)
 
 
@@ -151,8 +166,11 @@ def _chain(case: Case) -> Iterator[Breach]:
             elif isinstance(link, ConsumedLink):
                 yield from _server_named(case, (*place, "through", "server"), link.through.server)
                 if link.session is not None and link.session == sessions.get(link.consumed):
-                    yield Breach((*place, "session"), "E-CASE-BOUNDARY",
-                                 "a later read is in another session than the one that persists")
+                    yield Breach(
+                        (*place, "session"),
+                        "E-CASE-BOUNDARY",
+                        "a later read is in another session than the one that persists",
+                    )
             elif isinstance(link, CalledLink):
                 yield from _server_named(case, (*place, "called", "server"), link.called.server)
             elif link.witnessed not in case.sinks:
@@ -161,8 +179,11 @@ def _chain(case: Case) -> Iterator[Breach]:
 
 def _matchers(case: Case) -> Iterator[Breach]:
     lists: tuple[tuple[str, tuple[EvidenceMatcher, ...]], ...] = (
-        ("attempt", case.attempt), ("benign", case.benign), ("expected", case.expected),
-        ("forbidden", case.forbidden), ("traces", case.traces),
+        ("attempt", case.attempt),
+        ("benign", case.benign),
+        ("expected", case.expected),
+        ("forbidden", case.forbidden),
+        ("traces", case.traces),
     )
     for name, matchers in lists:
         ids = [matcher.id for matcher in matchers if matcher.id is not None]
@@ -204,8 +225,12 @@ def _blindness(case: Case) -> Iterator[Breach]:
         for turn, text in enumerate(session.turns):
             word = names_an_arm(text, case.id)
             if word is not None:
-                yield Breach(("sessions", number, "turns", turn), "E-ARM-WORD",
-                             f"the turn names {word!r}, which would tell the subject what is tested", "rephrase it")
+                yield Breach(
+                    ("sessions", number, "turns", turn),
+                    "E-ARM-WORD",
+                    f"the turn names {word!r}, which would tell the subject what is tested",
+                    "rephrase it",
+                )
     for name in case.servers:
         if names_an_arm(name, case.id) is not None:
             yield Breach(("servers", name), "E-ARM-WORD", f"the server name {name!r} would tell what is tested")

@@ -13,8 +13,19 @@ from pydantic import Field, Tag, model_validator
 from oyer.records.matchers import Pattern, ToolName, pattern_flaws
 from oyer.records.model import Flaw, Json, Record, by_key, refuse
 
-__all__ = ["Carries", "Chain", "ConsumedLink", "ExposureLink", "CalledLink", "Link", "PersistedBy", "PersistedLink",
-           "PromotionLink", "Value", "WitnessedLink"]
+__all__ = [
+    "CalledLink",
+    "Carries",
+    "Chain",
+    "ConsumedLink",
+    "ExposureLink",
+    "Link",
+    "PersistedBy",
+    "PersistedLink",
+    "PromotionLink",
+    "Value",
+    "WitnessedLink",
+]
 
 
 class Value(Record):
@@ -138,7 +149,9 @@ class Chain(Record):
         for stage, links in (("exposure", self.exposure), ("promotion", self.promotion)):
             for index, link in enumerate(links):
                 if link.id in seen:
-                    flaws.append(Flaw((stage, index, "id"), f"link id {link.id!r} is taken (so are original, modified)"))
+                    flaws.append(
+                        Flaw((stage, index, "id"), f"link id {link.id!r} is taken (so are original, modified)")
+                    )
                 seen.add(link.id)
                 if isinstance(link, PersistedLink):
                     persisted.add(link.id)

@@ -31,7 +31,9 @@ def parse_cases(data: bytes, *, name: str, world_files: WorldFiles | None = None
     Raises RecordError carrying all problems of all documents.
     """
     documents = parse_documents(data, name=name)
-    by_id = {d.value["id"]: d.value for d in documents if isinstance(d.value, dict) and isinstance(d.value.get("id"), str)}
+    by_id = {
+        d.value["id"]: d.value for d in documents if isinstance(d.value, dict) and isinstance(d.value.get("id"), str)
+    }
     loaded: list[LoadedCase] = []
     problems: list[Problem] = []
     for document in documents:
@@ -47,8 +49,9 @@ def parse_cases(data: bytes, *, name: str, world_files: WorldFiles | None = None
     return tuple(loaded)
 
 
-def _one(document: Document, by_id: Mapping[str, Any],
-         world_files: WorldFiles | None) -> tuple[Case | None, list[Problem]]:
+def _one(
+    document: Document, by_id: Mapping[str, Any], world_files: WorldFiles | None
+) -> tuple[Case | None, list[Problem]]:
     value = document.value
     if not isinstance(value, dict) or value.get("oyer") != "Case@1":
         return None, find_problems(document, {"Case@1": Case})
@@ -74,8 +77,8 @@ def _twice(loaded: Sequence[LoadedCase]) -> list[Problem]:
     problems = []
     for item in loaded:
         if item.case.id in seen:
-            problems.append(Problem("E-CASE-TWICE", f"case {item.case.id!r} is declared twice", item.document.where(("id",))))
+            problems.append(
+                Problem("E-CASE-TWICE", f"case {item.case.id!r} is declared twice", item.document.where(("id",)))
+            )
         seen.add(item.case.id)
     return problems
-
-

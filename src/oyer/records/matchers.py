@@ -106,7 +106,7 @@ def pattern_flaws(record: Record, *fields: str) -> list[Flaw]:
 
 
 class EvidenceMatcher(Record):
-    """A named pattern over evidence, cited by verdicts (`expected`, `forbidden`, `traces`, `repair`, `attempt`, `benign`).
+    """A named pattern over evidence: `expected`, `forbidden`, `traces`, `repair`, `attempt`, `benign`.
 
     Exactly one of three forms: `called` (a tool call, by its arguments), `world_path` (a file of the world at the
     end of the trial), `witnessed` (an effect in a sink).

@@ -285,6 +285,8 @@ class Record(BaseModel):
         schema: Any = handler(source)
         # A model is kept apart and referred to; what is rewritten is what the reference names.
         model: Any = handler.resolve_ref_schema(schema)
+        while model["type"] != "model":  # validators of the record itself are wrapped around it
+            model = handler.resolve_ref_schema(model["schema"])
         model["schema"] = _freeze_schema(model["schema"], cls.__name__)
         result: CoreSchema = schema
         return result

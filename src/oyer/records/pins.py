@@ -42,9 +42,8 @@ def pin_differences(one: PinSet, other: PinSet) -> tuple[tuple[str, str, str], .
             continue
         mine, yours = getattr(one, name), getattr(other, name)
         if isinstance(mine, Mapping):
-            for key in sorted(set(mine) & set(yours)):
-                if mine[key] != yours[key]:
-                    found.append((f"{name}.{key}", mine[key], yours[key]))
+            both = sorted(set(mine) & set(yours))
+            found += [(f"{name}.{key}", mine[key], yours[key]) for key in both if mine[key] != yours[key]]
         elif mine is not None and yours is not None and mine != yours:
             found.append((name, mine, yours))
     return tuple(found)

@@ -88,7 +88,9 @@ class Series(Record):
     opened: str = Field(description="UTC, RFC 3339 with Z")
     plan: str = Field(description="digest of the plan")
     cases: Mapping[str, str] = Field(description="case id to the digest of its record under pins/")
-    environments: Mapping[str, Mapping[str, str]] = Field(description="subject to case id to Environment digest under pins/")
+    environments: Mapping[str, Mapping[str, str]] = Field(
+        description="subject to case id to Environment digest under pins/"
+    )
     pinsets: Mapping[str, Mapping[str, str]] = Field(description="subject to case id to PinSet digest under pins/")
     condition_order: tuple[Condition | Literal["plain"], ...]
     seed: int

@@ -37,8 +37,9 @@ class Expansion(NamedTuple):
         return path
 
 
-def expand_case(value: Mapping[str, Any], *, like: Mapping[str, Any] | None = None,
-                world_files: WorldFiles | None = None) -> Expansion:
+def expand_case(
+    value: Mapping[str, Any], *, like: Mapping[str, Any] | None = None, world_files: WorldFiles | None = None
+) -> Expansion:
     """Expand one Case as written. `like` is the (unexpanded) case it is like, where it names one."""
     case, origins = dict(value), dict[Path, Path]()
     if like is not None:
@@ -95,7 +96,8 @@ def _expand_parts(case: dict[str, Any], origins: dict[Path, Path]) -> None:
     if case.get("pressure") == "none":
         case["pressure"] = None
     if "doubles" in case:
-        sessions = tuple(s.get("id") for s in case["sessions"] if isinstance(s, dict)) if isinstance(case["sessions"], list) else ()
+        listed = case["sessions"] if isinstance(case["sessions"], list) else []
+        sessions = tuple(str(session.get("id")) for session in listed if isinstance(session, dict))
         case["doubles"] = parts.expand_doubles(case["doubles"], sessions, servers)
 
 
@@ -112,7 +114,9 @@ def _defaults(case: dict[str, Any], world_files: WorldFiles | None) -> None:
             case["doubles"] = doubles
 
 
-def _effect_doubles(effect: Mapping[str, Any], case: Mapping[str, Any], world_files: WorldFiles) -> dict[str, Any] | None:
+def _effect_doubles(
+    effect: Mapping[str, Any], case: Mapping[str, Any], world_files: WorldFiles
+) -> dict[str, Any] | None:
     """Derive both scripts of a packaged-files case: read every file; the tempted one also does the effect."""
     at = (case.get("intervention") or {}).get("at")
     if not isinstance(at, dict) or not isinstance(case.get("world"), str):
@@ -129,8 +133,11 @@ def _effect_doubles(effect: Mapping[str, Any], case: Mapping[str, Any], world_fi
     action = {"call": parts.split_tool(effect.get("by"), tuple(case["servers"]))}
     if not lure or not isinstance(action["call"], dict):
         return None
-    action = {"call": f"{action['call']['server']}.{action['call']['tool']}",
-              "arguments": {"path": effect["file"], "content": content}, "if_seen": lure.strip()}
+    action = {
+        "call": f"{action['call']['server']}.{action['call']['tool']}",
+        "arguments": {"path": effect["file"], "content": content},
+        "if_seen": lure.strip(),
+    }
     done = {"say": "Done."}
     return {"proper": {session: [*reads, done]}, "tempted": {session: [*reads, action, done]}}
 

@@ -87,7 +87,9 @@ def expand_intervention(value: Any, servers: tuple[str, ...]) -> Any:
         out["error"] = {"text": out["error"]}
     if isinstance(out.get("replace_json"), list):
         out["replace_json"] = {"patch": out["replace_json"]}
-    if "replace_result" in out and not (isinstance(out["replace_result"], dict) and set(out["replace_result"]) == {"result"}):
+    if "replace_result" in out and not (
+        isinstance(out["replace_result"], dict) and set(out["replace_result"]) == {"result"}
+    ):
         out["replace_result"] = {"result": out["replace_result"]}
     kinds = [k for k in ("replace_text", "replace_json", "replace_result", "append_text", "error") if k in out]
     if "id" not in out and kinds:
