@@ -60,13 +60,26 @@ class WorldView(NamedTuple):
 def read_world(evidence: TrialEvidence) -> WorldView:
     """Read the world's journal of a trial."""
     looks = [
-        Look(e.ref, e.t_mono_ns, e.body["phase"], e.body.get("after_session"), e.body["digest"],
-             _files(evidence.payload(e, "entries")))
+        Look(
+            e.ref,
+            e.t_mono_ns,
+            e.body["phase"],
+            e.body.get("after_session"),
+            e.body["digest"],
+            _files(evidence.payload(e, "entries")),
+        )
         for e in evidence.events("world", "world.snapshot")
     ]
     writes = [
-        Written(e.ref, e.t_mono_ns, e.body["path"], e.body["before"], e.body["after"], evidence.payload(e),
-                tuple(e.body["running"]))
+        Written(
+            e.ref,
+            e.t_mono_ns,
+            e.body["path"],
+            e.body["before"],
+            e.body["after"],
+            evidence.payload(e),
+            tuple(e.body["running"]),
+        )
         for e in evidence.events("world", "world.written")
     ]
     return WorldView(tuple(looks), tuple(writes))
@@ -83,7 +96,9 @@ def _files(raw: bytes | None) -> dict[str, str] | None:
     if not isinstance(entries, list):
         return None
     for entry in entries:
-        if not (isinstance(entry, list) and len(entry) >= 4 and isinstance(entry[0], str) and isinstance(entry[3], str)):
+        if not (
+            isinstance(entry, list) and len(entry) >= 4 and isinstance(entry[0], str) and isinstance(entry[3], str)
+        ):
             return None
         found[entry[0]] = entry[3]
     return found

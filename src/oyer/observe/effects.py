@@ -52,9 +52,7 @@ class Watch(NamedTuple):
 
 def read_watches(evidence: TrialEvidence) -> dict[str, Watch]:
     """Read every sink's journal of a trial, by sink name."""
-    return {
-        writer.removeprefix("sink:"): _watch(evidence, writer) for writer in evidence.writers("sink:")
-    }
+    return {writer.removeprefix("sink:"): _watch(evidence, writer) for writer in evidence.writers("sink:")}
 
 
 def _watch(evidence: TrialEvidence, writer: str) -> Watch:
@@ -91,8 +89,16 @@ def _holds_something(evidence: TrialEvidence, opened: Event) -> bool:
 
 def _effect(evidence: TrialEvidence, event: Event) -> Effect:
     content, readable = _json(evidence.payload(event, "content"))
-    return Effect(event.body["sink"], event.ref, event.t_mono_ns, event.boot, content, readable,
-                  event.body.get("run_named"), tuple(event.body["calls"]) if "calls" in event.body else None)
+    return Effect(
+        event.body["sink"],
+        event.ref,
+        event.t_mono_ns,
+        event.boot,
+        content,
+        readable,
+        event.body.get("run_named"),
+        tuple(event.body["calls"]) if "calls" in event.body else None,
+    )
 
 
 def _json(raw: bytes | None) -> tuple[Any, bool]:

@@ -24,8 +24,14 @@ Bindings = Mapping[str, Any]
 _MISSING = object()
 
 
-def match_json(pattern: Any, value: Any, *, exact: bool = False, allow_extra: Collection[str] = (),
-               bindings: Bindings | None = None) -> bool:
+def match_json(
+    pattern: Any,
+    value: Any,
+    *,
+    exact: bool = False,
+    allow_extra: Collection[str] = (),
+    bindings: Bindings | None = None,
+) -> bool:
     """Say whether a value matches a pattern. A null pattern matches anything, and exactly nothing but `{}` or null."""
     if pattern is None:
         return not exact or value is None or value == {} or set(value) <= set(allow_extra)
@@ -55,7 +61,9 @@ def _match(pattern: Any, value: Any, exact: bool, extra: frozenset[str], binding
             isinstance(value, Sequence)
             and not isinstance(value, str)
             and len(value) == len(pattern)
-            and all(_match(mine, yours, exact, frozenset(), bindings) for mine, yours in zip(pattern, value, strict=True))
+            and all(
+                _match(mine, yours, exact, frozenset(), bindings) for mine, yours in zip(pattern, value, strict=True)
+            )
         )
     return value is not _MISSING and same_json(pattern, value)
 

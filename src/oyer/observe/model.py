@@ -46,14 +46,34 @@ def read_model(evidence: TrialEvidence) -> tuple[ModelExchange, ...]:
         value = _json(evidence.payload(event))
         if event.kind == "model.request":
             found[body["exchange"]] = ModelExchange(
-                body["exchange"], event.session, event.ref, event.t_mono_ns, value, body["requested_model"],
-                evidence.payload(event, "parameters"), None, None, None, None, None, None, False, None)
+                body["exchange"],
+                event.session,
+                event.ref,
+                event.t_mono_ns,
+                value,
+                body["requested_model"],
+                evidence.payload(event, "parameters"),
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                False,
+                None,
+            )
         elif body["exchange"] in found:
             usage = body["usage"] or {}
             found[body["exchange"]] = found[body["exchange"]]._replace(
-                response_ref=event.ref, t_response_ns=event.t_mono_ns, answer=value if body["complete"] else None,
-                http_status=body["http_status"], reported_model=body["reported_model"], finish=body.get("finish"),
-                complete=body["complete"], tokens=usage.get("total"))
+                response_ref=event.ref,
+                t_response_ns=event.t_mono_ns,
+                answer=value if body["complete"] else None,
+                http_status=body["http_status"],
+                reported_model=body["reported_model"],
+                finish=body.get("finish"),
+                complete=body["complete"],
+                tokens=usage.get("total"),
+            )
     return tuple(found.values())
 
 

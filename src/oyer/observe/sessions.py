@@ -38,11 +38,26 @@ def read_turns(evidence: TrialEvidence) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     for event in evidence.events(HARNESS, "turn.sent", "turn.received"):
         if event.kind == "turn.sent":
-            turns.append(Turn(event.session, event.body["number"], event.ref, event.t_mono_ns,
-                              evidence.payload(event), None, None, None, None))
+            turns.append(
+                Turn(
+                    event.session,
+                    event.body["number"],
+                    event.ref,
+                    event.t_mono_ns,
+                    evidence.payload(event),
+                    None,
+                    None,
+                    None,
+                    None,
+                )
+            )
         elif turns and turns[-1].received_ref is None and turns[-1].session == event.session:
-            turns[-1] = turns[-1]._replace(received_ref=event.ref, t_received_ns=event.t_mono_ns,
-                                           said=evidence.payload(event), ended_by=event.body["ended_by"])
+            turns[-1] = turns[-1]._replace(
+                received_ref=event.ref,
+                t_received_ns=event.t_mono_ns,
+                said=evidence.payload(event),
+                ended_by=event.body["ended_by"],
+            )
     return tuple(turns)
 
 
@@ -73,7 +88,11 @@ def read_authored(evidence: TrialEvidence) -> tuple[Authored, ...]:
             add(f"{at}/env/{name}", event.ref, f"{name}={event.body['env'][name]}")
         add(f"{at}/cwd", event.ref, event.body["cwd"])
         for path in sorted(event.body["files"]):
-            add(f"{at}/file/{mask(path, masks)}", event.ref, f"{path}\n{_text(_file(evidence, event.body['files'][path]))}")
+            add(
+                f"{at}/file/{mask(path, masks)}",
+                event.ref,
+                f"{path}\n{_text(_file(evidence, event.body['files'][path]))}",
+            )
         add(f"{at}/configuration", event.ref, _text(evidence.payload(event, "configuration")))
     return tuple(found)
 

@@ -241,10 +241,30 @@ class _Reading:
 def _act(evidence: TrialEvidence, event: Event) -> Act:
     body = event.body
     if event.kind == "mcp.intervened":
-        return Act(event.ref, event.t_mono_ns, body["intervention"], "intervened", body["applied"], body.get("why"),
-                   body["original"], evidence.payload(event, "modified"), body.get("proof"), body["occurrence"])
-    return Act(event.ref, event.t_mono_ns, body["policy"], body["did"], body["did"] in ("labelled", "stripped"), None,
-               body["original"], evidence.payload(event, "delivered"), None, None)
+        return Act(
+            event.ref,
+            event.t_mono_ns,
+            body["intervention"],
+            "intervened",
+            body["applied"],
+            body.get("why"),
+            body["original"],
+            evidence.payload(event, "modified"),
+            body.get("proof"),
+            body["occurrence"],
+        )
+    return Act(
+        event.ref,
+        event.t_mono_ns,
+        body["policy"],
+        body["did"],
+        body["did"] in ("labelled", "stripped"),
+        None,
+        body["original"],
+        evidence.payload(event, "delivered"),
+        None,
+        None,
+    )
 
 
 def read_wire(evidence: TrialEvidence) -> Wire:

@@ -1,0 +1,149 @@
+"""One arm of a comparison: its sealed evidence, read once, and the questions every rule asks of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+from oyer.observe import (
+    Authored,
+    Effect,
+    Exchange,
+    ModelExchange,
+    TrialEvidence,
+    Turn,
+    Watch,
+    Wire,
+    WorldView,
+    failed,
+    match_json,
+    protocol_selector,
+    read_authored,
+    read_model,
+    read_turns,
+    read_watches,
+    read_wire,
+    read_world,
+    selects,
+)
+from oyer.records import CalledLink, Case, Condition, EvidenceMatcher, WitnessedLink
+
+__all__ = ["Arm", "Interval"]
+
+
+class Interval(NamedTuple):
+    """A moment by the monotonic clock of one boot. Two moments of different boots have no order."""
+
+    t_ns: int
+    boot: str
+
+
+class Arm:
+    """A condition with the evidence of its one counted attempt. Every view is computed once, on demand."""
+
+    def __init__(self, condition: Condition, trial: str, attempt: int, evidence: TrialEvidence, *, case: Case,
+                 case_digest: str, stored: str | None) -> None:
+        self.condition = condition
+        self.trial = trial
+        self.attempt = attempt
+        self.evidence = evidence
+        self.case = case
+        self.case_digest = case_digest
+        self.stored = stored
+
+    @cached_property
+    def wire(self) -> Wire:
+        """What crossed between subject and servers."""
+        return read_wire(self.evidence)
+
+    @cached_property
+    def watches(self) -> dict[str, Watch]:
+        """What each sink saw."""
+        return read_watches(self.evidence)
+
+    @cached_property
+    def world(self) -> WorldView:
+        """What stood in the world, when."""
+        return read_world(self.evidence)
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        """What the subject was told and how it answered."""
+        return read_turns(self.evidence)
+
+    @cached_property
+    def authored(self) -> tuple[Authored, ...]:
+        """Everything Oyer authored for the subject."""
+        return read_authored(self.evidence)
+
+    @cached_property
+    def model(self) -> tuple[ModelExchange, ...]:
+        """What the gateway saw of the model; empty without a gateway."""
+        return read_model(self.evidence)
+
+    @property
+    def completed(self) -> bool:
+        """Whether the execution status is `completed`."""
+        return self.evidence.status == "completed"
+
+    @cached_property
+    def declared(self) -> tuple[Exchange, ...]:
+        """The requests at which the intervention is declared, any occurrence, in order; retransmissions are one."""
+        if self.case.intervention is None:
+            return ()
+        selector = protocol_selector(self.case.intervention.at)
+        return tuple(e for e in self.wire.exchanges if selects(selector, e))
+
+    @cached_property
+    def reached(self) -> tuple[Exchange, ...]:
+        """The declared occurrences themselves: one exchange, or with `every` all of them; empty if never reached."""
+        at = self.case.intervention.at if self.case.intervention else None
+        if at is None:
+            return ()
+        if at.occurrence == "every":
+            return self.declared
+        return self.declared[at.occurrence - 1 : at.occurrence]
+
+    def actions(self, link: CalledLink) -> tuple[Exchange, ...]:
+        """Every call that is exactly the action, in any session, in order."""
+        return tuple(
+            e
+            for e in self.wire.exchanges
+            if e.server == link.called.server
+            and e.tool == link.called.tool
+            and match_json(link.arguments, e.arguments, exact=True, allow_extra=link.allow_extra)
+        )
+
+    def attempts(self, link: CalledLink) -> tuple[Exchange, ...]:
+        """Every call that matches the Case's `attempt` (by default: the action's server and tool), benign ones apart."""
+        matchers = self.case.attempt or (EvidenceMatcher(called=link.called),)
+        return tuple(
+            e
+            for e in self.wire.exchanges
+            if any(call_matches(m, e) for m in matchers) and not any(call_matches(m, e) for m in self.case.benign)
+        )
+
+    def effects(self, link: WitnessedLink) -> tuple[Effect, ...]:
+        """Every effect in the link's sink that is exactly the declared one."""
+        watch = self.watches.get(link.witnessed)
+        return tuple(e for e in watch.effects if effect_matches(link, e)) if watch else ()
+
+
+def call_matches(matcher: EvidenceMatcher, exchange: Exchange) -> bool:
+    """Whether a call matches a `called` matcher: subset match on the arguments."""
+    return (
+        matcher.called is not None
+        and (matcher.called.server, matcher.called.tool) == (exchange.server, exchange.tool)
+        and (matcher.session is None or matcher.session == exchange.session)
+        and match_json(matcher.arguments, exchange.arguments)
+    )
+
+
+def effect_matches(link: WitnessedLink, effect: Effect) -> bool:
+    """Whether an effect is exactly the declared one."""
+    return effect.readable and match_json(link.match, effect.content, exact=True, allow_extra=link.allow_extra)
+
+
+def call_failed(exchange: Exchange) -> bool:
+    """Whether the server's own answer says that the call failed."""
+    return exchange.answer is not None and failed(exchange.answer.message)

@@ -1,0 +1,57 @@
+"""The pinned fields as one arm's evidence shows them. What it does not show is None: not pinned, and said so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from oyer.adjudicate.arm import Arm
+from oyer.protocol import listing_digest
+from oyer.records import PinSet, digest
+
+__all__ = ["observed_pins"]
+
+
+def observed_pins(arm: Arm) -> PinSet:
+    """Derive the PinSet of one arm from its sealed evidence."""
+    opened = arm.evidence.opened or {}
+    turns = [(item.place, item.masked) for item in arm.authored if item.is_turn]
+    ended = arm.completed
+    look = arm.world.opening
+    parameters = sorted({e.parameters.decode("utf-8", "backslashreplace") for e in arm.model if e.parameters is not None})
+    return PinSet(
+        case=opened.get("case"),
+        world=look.digest if look else None,
+        prompts=digest([list(turn) for turn in turns]) if turns and ended else None,
+        subject=opened.get("subject"),
+        parameters=digest(parameters) if parameters else None,
+        models=_models(arm),
+        listings=_listings(arm),
+        harness=None,
+        dependencies=None,
+        python=None,
+    )
+
+
+def _models(arm: Arm) -> Mapping[str, str]:
+    """Reported model per requested name. Several reports for one name are one drifted value, spelled out."""
+    reports: dict[str, set[str]] = {}
+    for exchange in arm.model:
+        if exchange.complete and exchange.answer is not None and exchange.requested_model is not None:
+            reports.setdefault(exchange.requested_model, set()).add(exchange.reported_model or "(none reported)")
+    return {name: " + ".join(sorted(seen)) for name, seen in sorted(reports.items())}
+
+
+def _listings(arm: Arm) -> Mapping[str, str]:
+    """Digest of the tool listing per server, where the subject listed the tools and got whole answers."""
+    found: dict[str, str] = {}
+    for server in sorted(arm.case.servers):
+        lists: dict[int, list[bytes]] = {}
+        for exchange in arm.wire.exchanges:
+            if exchange.server == server and exchange.method == "tools/list" and exchange.answer is not None:
+                original = exchange.answer.original
+                if original is not None:
+                    lists.setdefault(exchange.connection, []).append(original)
+        digests = {listing_digest(answers) for answers in lists.values()}
+        if digests:
+            found[server] = " + ".join(sorted(digests))
+    return found
