@@ -239,7 +239,7 @@ def pip(arguments: List[str], what: str, hint: str) -> None:
     """Run the environment's pip, with a sign of life every few seconds and its last words when it fails."""
     command = [tool("python"), "-m", "pip", *arguments, "--progress-bar", "off"]
     began = spoke = time.monotonic()
-    seen = 0
+    name, seen = "", 0
     tail = []  # type: List[str]
     child = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment(), cwd=str(ROOT)
@@ -249,12 +249,12 @@ def pip(arguments: List[str], what: str, hint: str) -> None:
         line = raw.decode("utf-8", "replace").rstrip()
         tail = [*tail[-19:], line]
         if line.startswith("Collecting "):
-            seen += 1
+            name, seen = line.split()[1], seen + 1
         elif line.startswith("Installing collected"):
-            say("  unpacking")
+            say("  unpacking %d packages" % seen)
             spoke = time.monotonic()
-        if time.monotonic() - spoke > 3:
-            say("  %d packages so far (%s)" % (seen, line.strip()[:70]))
+        if seen and time.monotonic() - spoke > 3:
+            say("  %d: %s" % (seen, name))
             spoke = time.monotonic()
     code = child.wait()
     if code:
