@@ -245,18 +245,23 @@ def pip(arguments: List[str], what: str, hint: str) -> None:
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment(), cwd=str(ROOT)
     )
     assert child.stdout is not None
-    for raw in child.stdout:
-        line = raw.decode("utf-8", "replace").rstrip()
-        tail = [*tail[-19:], line]
-        if line.startswith("Collecting "):
-            name, seen = line.split()[1], seen + 1
-        elif line.startswith("Installing collected"):
-            say("  unpacking %d packages" % seen)
-            spoke = time.monotonic()
-        if seen and time.monotonic() - spoke > 3:
-            say("  %d: %s" % (seen, name))
-            spoke = time.monotonic()
-    code = child.wait()
+    try:
+        for raw in child.stdout:
+            line = raw.decode("utf-8", "replace").rstrip()
+            tail = [*tail[-19:], line]
+            if line.startswith("Collecting "):
+                name, seen = line.split()[1], seen + 1
+            elif line.startswith("Installing collected"):
+                say("  unpacking")
+                spoke = time.monotonic()
+            if seen and time.monotonic() - spoke > 3:
+                say("  %d: %s" % (seen, name))
+                spoke = time.monotonic()
+        code = child.wait()
+    finally:
+        if child.poll() is None:
+            child.terminate()
+            child.wait()
     if code:
         raise Stop("pip could not install %s:\n%s\n%s" % (what, "\n".join("  " + line for line in tail), hint))
     say("  done in %.0f s" % (time.monotonic() - began))
@@ -319,7 +324,7 @@ def types(extra: Sequence[str]) -> int:
 def contracts(extra: Sequence[str]) -> int:
     """check floors, fronts and the I/O line"""
     ensure("dev")
-    checked = run(tool("lint-imports"), "--no-timings") if not extra else 0
+    checked = run(tool("lint-imports")) if not extra else 0
     return checked or run(tool("python"), str(ROOT / "tools" / "contracts.py"), *extra)
 
 
