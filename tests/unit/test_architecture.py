@@ -248,14 +248,16 @@ def test_case_ids_inside_the_library_and_other_words_pass(tree: Path) -> None:
     assert [breach for breach in contracts.check(tree) if breach.rule == "case-id"] == []
 
 
-def test_the_command_prints_breaches_and_ends_with_one(tree: Path) -> None:
+def test_the_command_prints_breaches_and_ends_with_one(tmp_path: Path) -> None:
+    tree = tmp_path
+    plant(tree, records__case="import json")
     tool = [sys.executable, str(ROOT / "tools" / "contracts.py"), str(tree)]
     clean = run(tool, tree)
     assert (clean.returncode, clean.stdout) == (0, "contracts: kept\n")
-    plant(tree, records__planted="import os")
+    plant(tree, records__case="import os")
     broken = run(tool, tree)
     assert broken.returncode == 1
-    assert "src/oyer/records/planted.py:5: io: no os on floors 0 to 8" in broken.stdout
+    assert "src/oyer/records/case.py:5: io: no os on floors 0 to 8" in broken.stdout
     assert run([*tool[:2], str(tree / "nowhere")], tree).returncode == 2
 
 
