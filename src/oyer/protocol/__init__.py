@@ -8,6 +8,7 @@ value stays as it came. Light on purpose (stdlib only): processes that must star
 
 from __future__ import annotations
 
+from oyer.protocol.copies import SchemaCheck, remaining_copies, schema_breach
 from oyer.protocol.correlation import (
     Answer,
     Cancel,
@@ -18,6 +19,7 @@ from oyer.protocol.correlation import (
     Request,
     Seen,
 )
+from oyer.protocol.edits import EDIT_KINDS, Applied, Edit, NotApplied, apply_edit, recompute
 from oyer.protocol.frames import (
     MAX_FRAME_BYTES,
     IdKey,
@@ -43,16 +45,24 @@ from oyer.protocol.jsonvalue import (
     same_json,
     subset_of,
 )
+from oyer.protocol.policy import REFUSAL_TEXT, BlockRule, approval, changed_tools, label, refuse, strip_fields
+from oyer.protocol.selector import Occurrence, OccurrenceCounter, Selector
 from oyer.protocol.spans import DecodedString, Node, Span, decode_string, find_span, scan, string_edit
+from oyer.protocol.splices import Splice, splice
 
 __all__ = [
+    "EDIT_KINDS",
     "MAX_DEPTH",
     "MAX_FRAME_BYTES",
+    "REFUSAL_TEXT",
     "Answer",
+    "Applied",
+    "BlockRule",
     "Cancel",
     "Correlator",
     "DecodedString",
     "Direction",
+    "Edit",
     "IdKey",
     "JsonNumber",
     "JsonValue",
@@ -61,25 +71,41 @@ __all__ = [
     "Node",
     "Noise",
     "NoiseLine",
+    "NotApplied",
     "Notification",
+    "Occurrence",
+    "OccurrenceCounter",
     "Overlong",
     "Request",
+    "SchemaCheck",
     "Seen",
+    "Selector",
     "Span",
+    "Splice",
+    "apply_edit",
+    "approval",
+    "changed_tools",
     "decode_string",
     "dumps",
     "encode_message",
     "escape_text",
     "find_span",
     "id_key",
+    "label",
     "loads",
     "loads_tolerant",
     "parse_message",
     "parse_pointer",
     "pointer_of",
+    "recompute",
+    "refuse",
+    "remaining_copies",
     "same_json",
     "scan",
+    "schema_breach",
+    "splice",
     "string_edit",
+    "strip_fields",
     "strip_terminator",
     "subset_of",
 ]

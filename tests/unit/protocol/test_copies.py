@@ -1,0 +1,114 @@
+"""What an edit left standing, and what a schema allows."""
+
+from __future__ import annotations
+
+import pytest
+
+from oyer.protocol import Applied, Edit, apply_edit, loads, remaining_copies, schema_breach
+
+
+def frame(result: str) -> bytes:
+    return ('{"jsonrpc":"2.0","id":7,"result":' + result + "}\n").encode()
+
+
+def left(edit: Edit, original: bytes) -> tuple[str, ...]:
+    outcome = apply_edit(edit, original)
+    assert isinstance(outcome, Applied), outcome
+    return remaining_copies(edit, outcome.modified, original)
+
+
+FIND = Edit("replace_text", {"find": "pending", "with": "not pending any more"})
+
+
+def test_a_complete_edit_leaves_nothing() -> None:
+    assert (
+        left(FIND, frame('{"content":[{"type":"text","text":"pending"}],"structuredContent":{"result":"pending"}}'))
+        == ()
+    )
+
+
+def test_a_copy_out_of_reach_is_named() -> None:
+    original = frame('{"content":[{"type":"text","text":"pending"}],"_meta":{"note":["pending"]}}')
+    assert left(FIND, original) == ("/result/_meta/note/0",)
+    keyed = frame('{"content":[{"type":"text","text":"pending"}],"structuredContent":{"pending":1}}')
+    assert left(FIND, keyed) == ("/result/structuredContent/pending",)
+
+
+def test_a_copy_hidden_by_a_second_escape_is_named() -> None:
+    modified = frame('{"content":[{"type":"text","text":"{\\"a\\":\\"pend\\\\u0069ng\\"}"}]}')
+    assert remaining_copies(FIND, modified) == ("/result/content/0/text",)
+
+
+def test_copies_that_no_longer_agree_are_named() -> None:
+    original = frame('{"content":[{"type":"text","text":"{\\"s\\": \\"no\\"}"}],"structuredContent":{"s":"no"}}')
+    edit = Edit("replace_text", {"find": '"s": "no"', "with": '"s": "yes"'})
+    assert left(edit, original) == ("/result/structuredContent",)
+
+
+def test_an_old_value_still_quoted_after_a_patch_is_named() -> None:
+    original = frame(
+        '{"content":[{"type":"text","text":"It is pending review."}],"structuredContent":{"status":"pending review"}}'
+    )
+    edit = Edit("replace_json", {"patch": [{"op": "replace", "path": "/status", "value": "approved"}]})
+    assert left(edit, original) == ("/result/content/0/text",)
+
+
+def test_whole_replacements_leave_nothing_by_construction() -> None:
+    assert left(Edit("replace_result", {"result": {}}), frame('{"content":[{"type":"text","text":"pending"}]}')) == ()
+
+
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "title": "T",
+    "required": ["n"],
+    "additionalProperties": False,
+    "properties": {
+        "n": {"type": "integer"},
+        "s": {"enum": ["a", "b"]},
+        "c": {"const": 1},
+        "l": {"type": "array", "items": {"type": ["number", "null"]}},
+        "o": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "verdict", "where"),
+    [
+        ('{"n":1}', "kept", ""),
+        ('{"n":1.0,"s":"a","c":1.0,"l":[1,2.5,null],"o":null}', "kept", ""),
+        ("{}", "broken", ""),
+        ('{"n":1.5}', "broken", "/n"),
+        ('{"n":true}', "broken", "/n"),
+        ('{"n":1,"s":"c"}', "broken", "/s"),
+        ('{"n":1,"c":"1"}', "broken", "/c"),
+        ('{"n":1,"l":[1,"2"]}', "broken", "/l/1"),
+        ('{"n":1,"o":5}', "broken", "/o"),
+        ('{"n":1,"z":5}', "broken", "/z"),
+        ("[1]", "broken", ""),
+    ],
+)
+def test_the_schema_subset(content: str, verdict: str, where: str) -> None:
+    check = schema_breach(frame('{"content":[],"structuredContent":' + content + "}"), SCHEMA)
+    assert (check.verdict, check.where) == (verdict, where)
+
+
+def test_what_is_not_understood_is_unknown_and_a_breach_still_counts() -> None:
+    answer = frame('{"content":[],"structuredContent":{"a":"x"}}')
+    assert schema_breach(answer, {"properties": {"a": {"pattern": "y"}}}).verdict == "unknown"
+    assert schema_breach(answer, {"$ref": "#/x", "type": "array"}).verdict == "broken"
+    assert (
+        schema_breach(answer, {"properties": {"a": {"anyOf": [{"pattern": "y"}, {"type": "null"}]}}}).verdict
+        == "unknown"
+    )
+    deep: dict[str, object] = {}
+    for _ in range(100):
+        deep = {"anyOf": [deep]}
+    assert schema_breach(answer, deep).verdict == "unknown"
+
+
+def test_structured_content_is_owed_unless_the_tool_failed() -> None:
+    assert schema_breach(frame('{"content":[]}'), SCHEMA).verdict == "broken"
+    assert schema_breach(frame('{"content":[],"isError":true}'), SCHEMA).verdict == "kept"
+    assert schema_breach(frame('{"content":[]}'), None).verdict == "kept"
+    assert loads(frame("{}")) == {"jsonrpc": "2.0", "id": 7, "result": {}}
