@@ -1,7 +1,9 @@
 """Canonical bytes and digests: the one form in which a record is pinned.
 
 Owns RFC 8785 (JCS) over plain values and records. Object keys are ordered by UTF-16 code units, as the RFC says, not
-by code points; whole numbers stay within ±(2^53-1); floats are finite. A record is encoded with all its fields.
+by code points. Whole numbers stay within 2^53-1 on both sides; floats are finite, and one that the RFC would write as a
+bare whole number beyond that range is refused too, since no strict reader would take it back. A record is encoded
+with all its fields.
 
 Must never canonicalise foreign bytes: a tool schema or a payload is pinned as it came, with `raw_digest`.
 
@@ -10,7 +12,6 @@ Source: RFC 8785, sections 3.2.2 and 3.2.3.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
@@ -19,7 +20,7 @@ import rfc8785
 
 from oyer.errors import Problem, RecordError
 from oyer.records.model import Digest, RawDigest, Record
-from oyer.records.source_text import MAX_DEPTH, MAX_SAFE_INTEGER, Path, path_text
+from oyer.records.source_text import MAX_DEPTH, Path, is_safe_number, path_text
 from oyer.records.strict_json import parse_json
 
 __all__ = ["canonical_bytes", "digest", "digest_bytes", "parse_canonical", "plain", "raw_digest"]
@@ -81,12 +82,9 @@ def _refused(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
             yield path, "half of a surrogate pair"
-    elif isinstance(value, int):
-        if abs(value) > MAX_SAFE_INTEGER:
-            yield path, "a whole number beyond 2^53-1; write it as text"
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            yield path, f"{value} is not a finite number"
+    elif isinstance(value, int | float):
+        if not is_safe_number(value):
+            yield path, "a number that is not finite or beyond 2^53-1; write it as text"
     elif len(path) >= MAX_DEPTH:
         yield path, f"nested deeper than {MAX_DEPTH} levels"
     elif isinstance(value, list | tuple):

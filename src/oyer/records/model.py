@@ -14,9 +14,8 @@ Source: RFC 7493 (I-JSON) section 2.2 for the range of whole numbers; RFC 3339 f
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, NewType, NoReturn, TypeVar
 
@@ -32,7 +31,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from oyer.records.source_text import MAX_DEPTH, MAX_SAFE_INTEGER, Path
+from oyer.records.source_text import MAX_DEPTH, Path, is_safe_number
 
 __all__ = [
     "FORMS",
@@ -168,13 +167,9 @@ def _freeze(value: object, path: Path, flaws: list[Flaw]) -> object:
         if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
             flaws.append(Flaw(path, "the text holds half of a surrogate pair", "", "E-RECORD-VALUE"))
         return value
-    if isinstance(value, int):
-        if abs(value) > MAX_SAFE_INTEGER:
-            flaws.append(Flaw(path, f"the number {value} is beyond 2^53-1", "write it as text"))
-        return value
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            flaws.append(Flaw(path, f"{value} is not a finite number", "write it as text"))
+    if isinstance(value, int | float):
+        if not is_safe_number(value):
+            flaws.append(Flaw(path, "the number is not finite or beyond 2^53-1", "write it as text"))
         return value
     if len(path) >= MAX_DEPTH:
         flaws.append(Flaw(path, f"nested deeper than {MAX_DEPTH} levels"))
@@ -227,26 +222,27 @@ _NESTED = ("schema", "items_schema", "keys_schema", "values_schema", "fields", "
 _MUTABLE = ("list", "set", "frozenset", "generator", "any", "typed-dict")
 
 
-def _freeze_schema(node: Any, owner: str) -> Any:
+def _freeze_schema(node: Any, owner: str, resolve: Callable[[Any], Any]) -> Any:
     """Rewrite a core schema so that what it builds cannot change; parts that are records did this themselves."""
     if isinstance(node, list | tuple):
-        return type(node)(_freeze_schema(item, owner) for item in node)
+        return type(node)(_freeze_schema(item, owner, resolve) for item in node)
     if not isinstance(node, dict):
         return node
     kind = node.get("type")
     if not isinstance(kind, str):
-        return {key: _freeze_schema(item, owner) for key, item in node.items()}
+        return {key: _freeze_schema(item, owner, resolve) for key, item in node.items()}
     if kind in _MUTABLE:
         raise TypeError(f"{owner}: a field of type {kind} could change; use a tuple, a Mapping or Json")
     if kind == "model":
         return node
-    fresh = {key: _freeze_schema(item, owner) if key in _NESTED else item for key, item in node.items()}
+    if kind == "definition-ref":
+        _require_frozen(resolve(node), owner)
+        return node
+    fresh = {key: _freeze_schema(item, owner, resolve) if key in _NESTED else item for key, item in node.items()}
     if kind == "tuple":
         return core_schema.no_info_before_validator_function(_as_tuple, fresh)
     if kind == "dict":
         return core_schema.no_info_after_validator_function(FrozenDict, fresh)
-    if kind == "enum":
-        fresh["strict"] = False  # a document has only the member's value
     if kind == "union":
         # Labels that no document key can be mistaken for: `validation` tells steps from branches by them.
         fresh["choices"] = [
@@ -254,6 +250,17 @@ def _freeze_schema(node: Any, owner: str) -> Any:
             for index, choice in enumerate(fresh["choices"])
         ]
     return fresh
+
+
+def _require_frozen(referred: Any, owner: str) -> None:
+    """Refuse a named type that is no record; let an enum be read by its value, which is all a document has."""
+    while referred["type"].startswith("function-"):
+        referred = referred["schema"]
+    kind = referred["type"]
+    if kind == "enum":
+        referred["strict"] = False
+    elif kind != "model" or not issubclass(referred.get("cls", Record), Record):
+        raise TypeError(f"{owner}: a field of a named type ({kind}) could change; write the type out or use a Record")
 
 
 def _as_tuple(value: Any) -> Any:
@@ -283,10 +290,17 @@ class Record(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema: Any = handler(source)
-        # A model is kept apart and referred to; what is rewritten is what the reference names.
+
+        def resolve(node: Any) -> Any:
+            try:
+                return handler.resolve_ref_schema(node)
+            except LookupError:
+                return {"type": "model"}  # a record that is being made right now, as when it holds itself
+
+        # A model is kept apart and referred to, perhaps inside its validators; its own node is what is rewritten.
         model: Any = handler.resolve_ref_schema(schema)
-        while model["type"] != "model":  # validators of the record itself are wrapped around it
-            model = handler.resolve_ref_schema(model["schema"])
-        model["schema"] = _freeze_schema(model["schema"], cls.__name__)
+        while model["type"] != "model":
+            model = resolve(model["schema"])
+        model["schema"] = _freeze_schema(model["schema"], cls.__name__, resolve)
         result: CoreSchema = schema
         return result

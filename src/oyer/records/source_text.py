@@ -29,6 +29,7 @@ __all__ = [
     "Place",
     "Position",
     "decode_text",
+    "is_safe_number",
     "nearest",
     "path_text",
     "shown",
@@ -83,6 +84,18 @@ def shown(text: str, *, limit: int = 80) -> str:
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+
+
+def is_safe_number(number: int | float) -> bool:
+    """Tell whether every JSON reader takes the number for the same one.
+
+    Whole numbers go to 2^53-1. A float must be finite, and must not be one that canonical JSON writes as a bare whole
+    number beyond that (2^53 up to 1e21).
+    """
+    size = abs(number)
+    if isinstance(number, float):
+        return size <= MAX_SAFE_INTEGER or 1e21 <= size < float("inf")
+    return size <= MAX_SAFE_INTEGER
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from oyer.records.source_text import (
     Place,
     Position,
     decode_text,
+    is_safe_number,
     shown,
 )
 
@@ -111,7 +112,10 @@ class _Reader:
             return _WORDS[word]
         if word in ("NaN", "Infinity", "-Infinity"):
             hint = "write it as text, or leave the field out"
-            self._findings.stop("NUMBER", f"{word} is not a JSON number", self._at(offset), hint=hint)
+            message = f"{word} is not a JSON number"
+            self._findings.add("NUMBER", message, self._at(offset), hint=hint, path=tuple(self._path))
+            self._end = offset + len(word)
+            return None
         self._syntax("a value was expected here", offset)
         return None
 
@@ -119,11 +123,11 @@ class _Reader:
         text = match.group()
         if match.group(1) is None and match.group(2) is None:
             # The length is looked at first: converting a million digits is quadratic.
-            if len(text) <= 17 and abs(int(text)) <= MAX_SAFE_INTEGER:
+            if len(text) <= 17 and is_safe_number(int(text)):
                 return int(text)
         else:
             number = float(text)
-            if number not in (float("inf"), float("-inf")):
+            if is_safe_number(number):
                 return number
         message = f"the number {text[:40]} cannot be held exactly"
         hint = f"whole numbers go to {MAX_SAFE_INTEGER} and others are finite; write it as text"

@@ -30,6 +30,7 @@ from oyer.records.source_text import (
     Place,
     Position,
     decode_text,
+    is_safe_number,
     shown,
 )
 
@@ -257,10 +258,8 @@ def _number(text: str) -> int | float | None:
         if len(digits) > 18:  # more digits than any safe integer has in any of the three bases
             return None
         value = int(digits or "0", base)
-        if value > MAX_SAFE_INTEGER:
-            return None
-        return -value if text[0] == "-" else value
+        return None if not is_safe_number(value) else -value if text[0] == "-" else value
     if _NOT_FINITE.match(text):
         return None
     number = float(text)
-    return None if number in (float("inf"), float("-inf")) else number
+    return number if is_safe_number(number) else None
