@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Final, NamedTuple, NoReturn
 
 from oyer.errors import Problem, RecordError
@@ -100,8 +101,6 @@ def is_safe_number(number: int | float) -> bool:
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """Name the known word closest to `name`, or return an empty string when none is close."""
-    from difflib import get_close_matches
-
     found = get_close_matches(name, known, n=1, cutoff=0.6)
     return found[0] if found else ""
 

@@ -115,18 +115,28 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
     )
     assert told(text) == [
         "f.yaml:1:1: id: the field `id` is missing; it is required [E-RECORD-MISSING]",
-        "f.yaml:2:1: effect_clas: the field `effect_clas` is unknown here; did you mean `effect_class`? known are oyer,"
-        " id, effect_class, servers, sinks, links, with, budget, by_case, parts [E-RECORD-UNKNOWN-FIELD]",
-        'f.yaml:3:15: effect_class: the text "local_reed" is none of the values allowed here; did you mean'
-        " `local_read`? expected none or local_read [E-RECORD-VALUE]",
-        "f.yaml:4:1: with_: the field `with_` is unknown here; did you mean `with`? known are oyer, id, effect_class,"
-        " servers, sinks, links, with, budget, by_case, parts [E-RECORD-UNKNOWN-FIELD]",
-        "f.yaml:5:7: with: the whole number 3 is not what belongs here; expected text: put it in quotes"
-        " [E-RECORD-TYPE]",
+        (
+            "f.yaml:2:1: effect_clas: the field `effect_clas` is unknown here; did you mean `effect_class`? known are oyer,"
+            " id, effect_class, servers, sinks, links, with, budget, by_case, parts [E-RECORD-UNKNOWN-FIELD]"
+        ),
+        (
+            'f.yaml:3:15: effect_class: the text "local_reed" is none of the values allowed here; did you mean'
+            " `local_read`? expected none or local_read [E-RECORD-VALUE]"
+        ),
+        (
+            "f.yaml:4:1: with_: the field `with_` is unknown here; did you mean `with`? known are oyer, id, effect_class,"
+            " servers, sinks, links, with, budget, by_case, parts [E-RECORD-UNKNOWN-FIELD]"
+        ),
+        (
+            "f.yaml:5:7: with: the whole number 3 is not what belongs here; expected text: put it in quotes"
+            " [E-RECORD-TYPE]"
+        ),
         "f.yaml:6:18: budget.wall_s: the whole number 0 is out of range; expected at least 1 [E-RECORD-VALUE]",
         'f.yaml:6:26: budget.low: the text "yes" is not what belongs here; expected a whole number [E-RECORD-TYPE]',
-        'f.yaml:7:14: parts[0].id: the text "q q" has the wrong form; expected names of letters, digits and . _ -'
-        " joined by /, as in cascade-memo/overt-forgery [E-RECORD-VALUE]",
+        (
+            'f.yaml:7:14: parts[0].id: the text "q q" has the wrong form; expected names of letters, digits and . _ -'
+            " joined by /, as in cascade-memo/overt-forgery [E-RECORD-VALUE]"
+        ),
         "f.yaml:7:20: parts[1]: the whole number 7 is not what belongs here; expected a mapping [E-RECORD-TYPE]",
     ]
 
@@ -137,16 +147,20 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
         (
             "{s: 7}",
             [
-                "f.yaml:3:14: servers.s: the whole number 7 is not what belongs here; expected text: put it in quotes"
-                " or a mapping [E-RECORD-TYPE]"
+                (
+                    "f.yaml:3:14: servers.s: the whole number 7 is not what belongs here; expected text: put it in quotes"
+                    " or a mapping [E-RECORD-TYPE]"
+                )
             ],
         ),
         (
             "{s: {comand: [a]}}",
             [
                 "f.yaml:3:14: servers.s.command: the field `command` is missing; it is required [E-RECORD-MISSING]",
-                "f.yaml:3:15: servers.s.comand: the field `comand` is unknown here; did you mean `command`?"
-                " known are command [E-RECORD-UNKNOWN-FIELD]",
+                (
+                    "f.yaml:3:15: servers.s.comand: the field `comand` is unknown here; did you mean `command`?"
+                    " known are command [E-RECORD-UNKNOWN-FIELD]"
+                ),
             ],
         ),
         (
@@ -156,8 +170,10 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
         (
             "{s: {command: [a, null]}}",
             [
-                "f.yaml:3:28: servers.s.command[1]: null (nothing) is not what belongs here;"
-                " expected text [E-RECORD-TYPE]"
+                (
+                    "f.yaml:3:28: servers.s.command[1]: null (nothing) is not what belongs here;"
+                    " expected text [E-RECORD-TYPE]"
+                )
             ],
         ),
         ("[s]", ["f.yaml:3:10: servers: a list is not what belongs here; expected a mapping [E-RECORD-TYPE]"]),
@@ -181,8 +197,10 @@ def test_of_a_union_only_the_branch_that_fits_best_is_told(servers: str, expecte
         ("{kind: http}", "f.yaml:3:12: sinks.s.url: the field `url` is missing; it is required [E-RECORD-MISSING]"),
         (
             "{kind: world, world: 1}",
-            "f.yaml:3:26: sinks.s.world: the field `world` is unknown here; known are kind, watch"
-            " [E-RECORD-UNKNOWN-FIELD]",
+            (
+                "f.yaml:3:26: sinks.s.world: the field `world` is unknown here; known are kind, watch"
+                " [E-RECORD-UNKNOWN-FIELD]"
+            ),
         ),
         ("text", 'f.yaml:3:12: sinks.s: the text "text" is not what belongs here; expected a mapping [E-RECORD-TYPE]'),
     ],
@@ -197,13 +215,17 @@ def test_a_discriminated_union_tells_its_choice(sink: str, expected: str) -> Non
         ("{persisted: x}", "f.yaml:3:9: links[0].by: the field `by` is missing; it is required [E-RECORD-MISSING]"),
         (
             "{foo: 3}",
-            "f.yaml:3:9: links[0]: none of the keys that say what this is; expected one of persisted, called"
-            " [E-RECORD-CHOICE]",
+            (
+                "f.yaml:3:9: links[0]: none of the keys that say what this is; expected one of persisted, called"
+                " [E-RECORD-CHOICE]"
+            ),
         ),
         (
             "{called: t, arguments: {a: 1}, by: x}",
-            "f.yaml:3:40: links[0].by: the field `by` is unknown here; known are"
-            " called, arguments [E-RECORD-UNKNOWN-FIELD]",
+            (
+                "f.yaml:3:40: links[0].by: the field `by` is unknown here; known are"
+                " called, arguments [E-RECORD-UNKNOWN-FIELD]"
+            ),
         ),
         (
             "{called: {called: 1}}",
@@ -233,8 +255,10 @@ def test_a_wrong_key_is_told_at_the_key() -> None:
     [
         (
             "oyer: Csae@1\n",
-            "f.yaml:1:7: oyer: `Csae@1` is not a kind this version knows; did you mean `Case@1`?"
-            " known are Case@1, Suite@1 [E-RECORD-KIND]",
+            (
+                "f.yaml:1:7: oyer: `Csae@1` is not a kind this version knows; did you mean `Case@1`?"
+                " known are Case@1, Suite@1 [E-RECORD-KIND]"
+            ),
         ),
         (
             "oyer: zzz\n",
@@ -242,14 +266,18 @@ def test_a_wrong_key_is_told_at_the_key() -> None:
         ),
         (
             "oyer: 1\n",
-            "f.yaml:1:7: oyer: the whole number 1 is not the kind of a record; expected one of Case@1, Suite@1"
-            " [E-RECORD-KIND]",
+            (
+                "f.yaml:1:7: oyer: the whole number 1 is not the kind of a record; expected one of Case@1, Suite@1"
+                " [E-RECORD-KIND]"
+            ),
         ),
         ("id: a\n", "f.yaml:1:1: the field `oyer` is missing; expected one of Case@1, Suite@1 [E-RECORD-KIND]"),
         (
             "- a\n",
-            "f.yaml:1:1: the document is a list, not a mapping; a record starts with `oyer: <Kind>@<version>`"
-            " [E-RECORD-TYPE]",
+            (
+                "f.yaml:1:1: the document is a list, not a mapping; a record starts with `oyer: <Kind>@<version>`"
+                " [E-RECORD-TYPE]"
+            ),
         ),
         ("---\n", "f.yaml:2:1: the document is empty; a record starts with `oyer: <Kind>@<version>` [E-RECORD-TYPE]"),
     ],
