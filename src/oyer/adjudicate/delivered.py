@@ -13,8 +13,8 @@ from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
 from oyer.errors import ProtocolError
 from oyer.evidence import digest_of
-from oyer.observe import Delivery, Exchange, lure_texts, mask, protocol_edit, protocol_policy, result_of
-from oyer.protocol import Applied, apply_edit, apply_label, loads, remaining_copies, schema_breach
+from oyer.observe import Delivery, Exchange, labelled, lure_texts, mask, protocol_edit, result_of
+from oyer.protocol import Applied, apply_edit, loads, remaining_copies, schema_breach
 from oyer.records import Reason
 
 __all__ = ["baseline_reasons", "intervention_reasons", "original_drift"]
@@ -59,14 +59,14 @@ def _recomputed(arm: Arm, answer: Delivery, modified: bytes, ref: str) -> Iterat
         yield reason("INTERVENTION_EXCESS", "the change on record is not the declared one", arm=arm.condition,
                      evidence=[ref])
         return
-    left = remaining_copies(edit, modified)
+    left = remaining_copies(edit, modified, answer.original)
     if left:
         yield reason("INTERVENTION_INCOMPLETE", f"the original fact still stands at {', '.join(left)}",
                      arm=arm.condition, evidence=[ref])
     schema = _output_schema(arm, intervention.at.server, intervention.at.tool)
-    breach = schema_breach(modified, schema) if schema is not None else None
-    if breach:
-        yield reason("INTERVENTION_INCOMPLETE", f"the changed answer breaks its output schema: {breach}",
+    check = schema_breach(modified, schema)
+    if check.verdict == "broken":
+        yield reason("INTERVENTION_INCOMPLETE", f"the changed answer breaks its output schema at {check.where}: {check.why}",
                      arm=arm.condition, evidence=[ref])
 
 
@@ -108,7 +108,7 @@ def _policy_excess(arm: Arm, answer: Delivery) -> Iterator[Reason]:
         elif act.did == "labelled":
             change = answer.intervened
             before = change.modified if change is not None and change.applied else answer.original
-            again = apply_label(protocol_policy(hardened), before) if before is not None else None
+            again = labelled(hardened, before) if before is not None else None
             if again is None or again != act.modified:
                 yield reason("INTERVENTION_EXCESS", "the label on record is not the declared one", arm=arm.condition,
                              evidence=[act.ref])

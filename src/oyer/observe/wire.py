@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from oyer.evidence import Event, digest_of
 from oyer.observe.trial import TrialEvidence
-from oyer.protocol import Answer, Cancel, Correlator, Message, Request
+from oyer.protocol import Answer, Cancel, Correlator, IdKey, Message, Request
 
 __all__ = ["Act", "Delivery", "Exchange", "Wire", "read_wire"]
 
@@ -76,6 +76,7 @@ class Exchange(NamedTuple):
     boot: str
     method: str | None
     tool: str | None
+    target: str | None
     arguments: Any
     t_ns: int
     t_forwarded_ns: int | None
@@ -131,7 +132,7 @@ class _Reading:
         for event in events:
             if event.kind in ("mcp.intervened", "mcp.policy"):
                 self.acts.setdefault(event.body["of"], []).append(_act(evidence, event))
-        self.calls: dict[str, _Building] = {}
+        self.calls: dict[tuple[str, IdKey], _Building] = {}
         self.orphans: list[str] = []
         self.ambiguous: list[str] = []
         self.contradictions: list[tuple[str, str]] = []
@@ -158,14 +159,17 @@ class _Reading:
 
     def _take(self, item: Any, event: Event, raw: bytes) -> None:
         if isinstance(item, Request) and item.direction == "to_server":
-            if item.transmission_of is not None and item.transmission_of in self.calls:
-                self.calls[item.transmission_of].transmissions.append(event.ref)
+            key = item.message.id_key
+            if item.transmission_of is not None and (item.transmission_of, key) in self.calls:
+                self.calls[item.transmission_of, key].transmissions.append(event.ref)
             else:
-                self.calls[event.ref] = _Building(event, item.message)
+                self.calls[event.ref, key] = _Building(event, item.message)
             if item.reuses:
                 self.ambiguous.append(event.ref)
-        elif isinstance(item, Cancel) and item.direction == "to_server" and item.of in self.calls and not item.late:
-            self.calls[item.of].cancelled = True
+        elif isinstance(item, Cancel) and item.direction == "to_server" and item.of is not None and not item.late:
+            # A batch puts several calls under one frame; a cancellation of one of them is not told apart further.
+            for (ref, _), call in self.calls.items():
+                call.cancelled = call.cancelled or ref == item.of
         elif isinstance(item, Answer) and item.direction == "to_subject":
             self._answer(item, event, raw)
 
@@ -175,10 +179,11 @@ class _Reading:
             return
         if item.contradicts is not None:
             self.contradictions.append((item.contradicts, event.ref))
-        if item.to is None or item.to not in self.calls:
+        call = self.calls.get((item.to, item.message.id_key)) if item.to is not None else None
+        if call is None:
             self.ambiguous.append(event.ref)
             return
-        self.calls[item.to].answers.append(self._delivery(item, event, raw))
+        call.answers.append(self._delivery(item, event, raw))
 
     def _delivery(self, item: Answer, event: Event, raw: bytes) -> Delivery:
         acts = self.acts.get(event.ref, [])
@@ -212,7 +217,7 @@ class _Reading:
             self.unexpected.append(sent.ref)
 
     def exchanges(self) -> list[Exchange]:
-        return [self._exchange(ref, call) for ref, call in self.calls.items()]
+        return [self._exchange(ref, call) for (ref, _), call in self.calls.items()]
 
     def _exchange(self, ref: str, call: _Building) -> Exchange:
         event, message = call.event, call.message
@@ -227,6 +232,7 @@ class _Reading:
             boot=event.boot,
             method=message.method,
             tool=message.tool,
+            target=message.target,
             arguments=message.arguments,
             t_ns=event.t_mono_ns,
             t_forwarded_ns=forwarded.t_mono_ns if forwarded else None,

@@ -1,0 +1,78 @@
+"""Why an effect link did not match: the first cause that applies, with every attempted action listed.
+
+Only `exposed_no_attempt` may be read as "exposed and did not act", in this repetition, under these pins.
+"""
+
+from __future__ import annotations
+
+from oyer.adjudicate.arm import Arm, call_failed
+from oyer.adjudicate.walk import Walk
+from oyer.observe import Exchange
+from oyer.records import Attribution, CalledLink, WitnessedLink
+
+__all__ = ["FILTERED", "attribute", "inexact_attempts", "was_cut_short"]
+
+FILTERED = frozenset({"content_filter", "filtered", "safety"})
+"""Finish reasons with which a provider says that it filtered an exchange."""
+
+
+def attribute(arm: Arm, walk: Walk) -> tuple[Attribution, ...]:
+    """Attribute every promotion link about an effect that did not match; the action too where no effect is declared."""
+    chain = arm.case.chain
+    if chain is None or not walk.missing:
+        return ()
+    witnessed = [link for link in chain.promotion if isinstance(link, WitnessedLink) and link.id in walk.missing]
+    about = witnessed or [link for link in chain.promotion if link.id in walk.missing]
+    exact = [c for link in chain.promotion if isinstance(link, CalledLink) for c in arm.actions(link)]
+    inexact = inexact_attempts(arm, walk)
+    attempts = tuple(ref for call in (*exact, *inexact) for ref in call.transmissions)
+    return tuple(
+        Attribution(link=link.id, cause=_cause(arm, walk, link, exact, inexact), attempts=attempts) for link in about
+    )
+
+
+def _cause(arm: Arm, walk: Walk, link: CalledLink | WitnessedLink, exact: list[Exchange],
+           inexact: list[Exchange]) -> str:
+    watch = arm.watches.get(link.witnessed) if isinstance(link, WitnessedLink) else None
+    if isinstance(link, WitnessedLink) and (watch is None or not watch.watched):
+        return "unwatched"
+    if not walk.exposure.served:
+        return "not_served"
+    if arm.model and any(e.finish in FILTERED for e in arm.model):
+        return "provider_filtered"
+    if not walk.exposure.complete:
+        return "served_not_exposed"
+    reached = [call for call in exact if call.refusal is None]
+    if any(not call_failed(call) for call in reached):
+        return "attempted_no_effect"
+    if any(call.refusal is not None for call in exact):
+        return "attempted_blocked"
+    if reached:
+        return "attempted_rejected"
+    if inexact:
+        return "attempted_not_exact"
+    return "cut_short" if was_cut_short(arm, walk) else "exposed_no_attempt"
+
+
+def inexact_attempts(arm: Arm, walk: Walk) -> list[Exchange]:
+    """Calls after exposure that match the Case's `attempt` and are not the action itself."""
+    done = walk.exposure.complete_ns
+    if done is None or arm.case.chain is None:
+        return []
+    found: list[Exchange] = []
+    for link in arm.case.chain.promotion:
+        if isinstance(link, CalledLink):
+            exact = {call.ref for call in arm.actions(link)}
+            found += [c for c in arm.attempts(link) if c.t_ns > done and c.ref not in exact and c not in found]
+    return found
+
+
+def was_cut_short(arm: Arm, walk: Walk) -> bool:
+    """Whether the turn that received the last exposure link was ended by anyone but the subject."""
+    done = walk.exposure.complete_ns
+    if done is None:
+        return False
+    for turn in reversed(arm.turns):
+        if turn.t_sent_ns <= done:
+            return turn.ended_by != "subject"
+    return True

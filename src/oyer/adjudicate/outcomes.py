@@ -1,0 +1,94 @@
+"""`Outcome@1` of one trial: status, layer facts with their evidence, measurements, and what the subject said.
+
+What the subject said about itself is kept as text and is evidence of nothing but that it said so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from oyer.adjudicate.arm import Arm
+from oyer.adjudicate.pins import observed_pins
+from oyer.adjudicate.walk import Walk, walk_chain
+from oyer.records import LayerFact, Outcome, TrialError, digest
+
+__all__ = ["derive_outcome"]
+
+SAID_LIMIT = 2000
+"""Characters of a turn's last words that an Outcome repeats; the whole stands in the evidence."""
+
+
+def derive_outcome(arm: Arm, *, case: str, subject: str, repetition: int, condition: str, attempts: int) -> Outcome:
+    """Derive the Outcome of one sealed attempt."""
+    closed = arm.evidence.closed or {}
+    error = closed.get("error")
+    walk = walk_chain(arm) if arm.case.is_experiment and condition != "baseline" else None
+    return Outcome(
+        trial=arm.trial,
+        run=arm.evidence.run,
+        case=case,
+        case_digest=arm.case_digest,
+        subject=subject,
+        repetition=repetition,
+        condition=condition,  # type: ignore[arg-type]
+        attempt=arm.attempt,
+        attempts=attempts,
+        status=closed.get("status", "harness_error"),
+        stopped_by=closed.get("stopped_by"),
+        error=TrialError(where=error["where"], error_class=error["class"], message=error["message"]) if error else None,
+        faults=tuple(_faults(arm)),
+        observations=tuple(_facts(arm, walk)),
+        measurements=_measurements(arm),
+        said=tuple(_said(arm)),
+        latency_ns=_wall(arm),
+        pins=digest(observed_pins(arm)),
+        evidence=arm.stored,
+        evidence_defects=tuple(str(defect) for defect in arm.evidence.defects),
+    )
+
+
+def _faults(arm: Arm) -> Iterator[TrialError]:
+    for event in arm.evidence.everything():
+        if event.kind == "fault":
+            body = event.body
+            yield TrialError(where=body["where"], error_class=body["class"], message=body["message"])
+
+
+def _facts(arm: Arm, walk: Walk | None) -> Iterator[LayerFact]:
+    for call in arm.wire.exchanges:
+        if call.method == "tools/call":
+            what = f"{call.server}.{call.tool} was called" + (" and refused by the policy" if call.refusal else "")
+            yield LayerFact(layer="invocation", what=what, session=call.session, evidence=call.transmissions)
+    for link in walk.links if walk else ():
+        if link.state == "matched" and link.evidence:
+            yield LayerFact(layer=link.layer, what=f"link {link.id} matched", evidence=link.evidence)
+    for name in sorted(arm.watches):
+        for effect in arm.watches[name].effects:
+            yield LayerFact(layer="external_effect", what=f"sink {name} recorded an effect", evidence=(effect.ref,))
+
+
+def _measurements(arm: Arm) -> Mapping[str, int | None]:
+    tokens = [e.tokens for e in arm.model]
+    known = [count for count in tokens if count is not None]
+    return {
+        "mcp_requests": len(arm.wire.exchanges),
+        "tool_calls": sum(1 for e in arm.wire.exchanges if e.method == "tools/call"),
+        "noise_lines": len(arm.wire.noise),
+        "model_calls": len(arm.model),
+        "tokens": sum(known) if known and len(known) == len(tokens) else None,
+        "effects": sum(len(watch.effects) for watch in arm.watches.values()),
+        "effects_rejected": sum(len(watch.rejected) for watch in arm.watches.values()),
+        "wall_ns": _wall(arm),
+    }
+
+
+def _wall(arm: Arm) -> int | None:
+    events = arm.evidence.events("harness")
+    return events[-1].t_mono_ns - events[0].t_mono_ns if events and events[0].boot == events[-1].boot else None
+
+
+def _said(arm: Arm) -> Iterator[str]:
+    for turn in arm.turns:
+        if turn.said is not None:
+            text = turn.said.decode("utf-8", "replace")
+            yield text if len(text) <= SAID_LIMIT else text[:SAID_LIMIT] + f"… ({len(text)} characters)"

@@ -1,0 +1,74 @@
+"""From what a Case declares to the pure transforms and selectors of the protocol room.
+
+Shared by the instruments (which apply them) and the scorer (which makes them again): one reading of a declaration.
+"""
+
+from __future__ import annotations
+
+from oyer.observe.wire import Exchange
+from oyer.protocol import Applied, BlockRule, Edit, Selector, label, subset_of
+from oyer.records import At, Case, Hardened, Intervention, plain
+
+__all__ = ["labelled", "lure_texts", "protocol_block", "protocol_edit", "protocol_selector", "selects"]
+
+MARKER_LENGTH = 16
+"""A text this long or longer is specific enough to be looked for; shorter ones would be found by chance."""
+
+
+def protocol_edit(intervention: Intervention) -> Edit:
+    """Return the declared change as an edit."""
+    parameters = plain(getattr(intervention, intervention.kind))
+    if intervention.kind == "error":
+        tool = intervention.error.text if intervention.error else None
+        parameters = {"tool": tool} if tool is not None else {k: v for k, v in parameters.items() if v is not None}
+    return Edit(intervention.kind, parameters)
+
+
+def protocol_selector(at: At) -> Selector:
+    """Return where the change is declared, as a selector over requests."""
+    arguments = plain(at.arguments) if at.arguments is not None else None
+    return Selector(at.server, at.session, at.method, at.tool, arguments, at.occurrence)
+
+
+def protocol_block(hardened: Hardened) -> BlockRule | None:
+    """Return the deny rule of a hardened condition, None where its policy is another."""
+    if hardened.block is None:
+        return None
+    arguments = plain(hardened.block.arguments) if hardened.block.arguments is not None else None
+    return BlockRule(hardened.block.tool, arguments)
+
+
+def labelled(hardened: Hardened, answer: bytes) -> bytes | None:
+    """Return an answer with the declared label put on it, None where there is no label or it does not apply."""
+    if hardened.label is None:
+        return None
+    applied = label(hardened.label.text, answer)
+    return applied.modified if isinstance(applied, Applied) else None
+
+
+def selects(selector: Selector, exchange: Exchange) -> bool:
+    """Whether a request is one that a selector counts, its occurrence apart."""
+    return (
+        selector.server == exchange.server
+        and selector.session in (None, exchange.session)
+        and selector.method == exchange.method
+        and selector.tool in (None, exchange.target)
+        and (selector.arguments is None or subset_of(selector.arguments, exchange.arguments))
+    )
+
+
+def lure_texts(case: Case) -> tuple[str, ...]:
+    """Return the texts that only the intervention brings in: its marker, or its whole text where that is long enough."""
+    change = case.intervention
+    if change is None:
+        return ()
+    if change.marker is not None:
+        return (change.marker,)
+    text = None
+    if change.append_text is not None:
+        text = change.append_text.text
+    elif change.replace_text is not None and change.replace_text.find not in change.replace_text.with_:
+        text = change.replace_text.with_
+    elif change.error is not None:
+        text = change.error.text or change.error.message
+    return (text.strip(),) if text is not None and len(text.strip()) >= MARKER_LENGTH else ()
