@@ -41,8 +41,17 @@ class Interval(NamedTuple):
 class Arm:
     """A condition with the evidence of its one counted attempt. Every view is computed once, on demand."""
 
-    def __init__(self, condition: Condition, trial: str, attempt: int, evidence: TrialEvidence, *, case: Case,
-                 case_digest: str, stored: str | None) -> None:
+    def __init__(
+        self,
+        condition: Condition,
+        trial: str,
+        attempt: int,
+        evidence: TrialEvidence,
+        *,
+        case: Case,
+        case_digest: str,
+        stored: str | None,
+    ) -> None:
         self.condition = condition
         self.trial = trial
         self.attempt = attempt
@@ -115,7 +124,7 @@ class Arm:
         )
 
     def attempts(self, link: CalledLink) -> tuple[Exchange, ...]:
-        """Every call that matches the Case's `attempt` (by default: the action's server and tool), benign ones apart."""
+        """Every call that matches the Case's `attempt` (by default the action's tool), benign ones apart."""
         matchers = self.case.attempt or (EvidenceMatcher(called=link.called),)
         return tuple(
             e

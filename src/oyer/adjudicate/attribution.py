@@ -21,8 +21,8 @@ def attribute(arm: Arm, walk: Walk) -> tuple[Attribution, ...]:
     chain = arm.case.chain
     if chain is None or not walk.missing:
         return ()
-    witnessed = [link for link in chain.promotion if isinstance(link, WitnessedLink) and link.id in walk.missing]
-    about = witnessed or [link for link in chain.promotion if link.id in walk.missing]
+    missing = [link for link in chain.promotion if link.id in walk.missing]
+    about = [link for link in missing if isinstance(link, WitnessedLink)] or missing
     exact = [c for link in chain.promotion if isinstance(link, CalledLink) for c in arm.actions(link)]
     inexact = inexact_attempts(arm, walk)
     attempts = tuple(ref for call in (*exact, *inexact) for ref in call.transmissions)
@@ -31,8 +31,9 @@ def attribute(arm: Arm, walk: Walk) -> tuple[Attribution, ...]:
     )
 
 
-def _cause(arm: Arm, walk: Walk, link: CalledLink | WitnessedLink, exact: list[Exchange],
-           inexact: list[Exchange]) -> str:
+def _cause(
+    arm: Arm, walk: Walk, link: CalledLink | WitnessedLink, exact: list[Exchange], inexact: list[Exchange]
+) -> str:
     watch = arm.watches.get(link.witnessed) if isinstance(link, WitnessedLink) else None
     if isinstance(link, WitnessedLink) and (watch is None or not watch.watched):
         return "unwatched"

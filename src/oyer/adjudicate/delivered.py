@@ -36,8 +36,12 @@ def _one_change(arm: Arm, exchange: Exchange, answer: Delivery) -> Iterator[Reas
         return
     if change is None or not change.applied:
         why = "no change is on record" if change is None else f"the change did not apply ({change.why})"
-        yield reason("INTERVENTION_NOOP" if change is not None and change.why == "noop" else "INTERVENTION_NOT_DELIVERED",
-                     why, arm=name, evidence=refs)
+        yield reason(
+            "INTERVENTION_NOOP" if change is not None and change.why == "noop" else "INTERVENTION_NOT_DELIVERED",
+            why,
+            arm=name,
+            evidence=refs,
+        )
         return
     if change.modified is None:
         yield reason("EVIDENCE_BROKEN", "the changed bytes are not retained", arm=name, evidence=[change.ref])
@@ -56,18 +60,27 @@ def _recomputed(arm: Arm, answer: Delivery, modified: bytes, ref: str) -> Iterat
     edit = protocol_edit(intervention)
     again = apply_edit(edit, answer.original)
     if not isinstance(again, Applied) or again.modified != modified:
-        yield reason("INTERVENTION_EXCESS", "the change on record is not the declared one", arm=arm.condition,
-                     evidence=[ref])
+        yield reason(
+            "INTERVENTION_EXCESS", "the change on record is not the declared one", arm=arm.condition, evidence=[ref]
+        )
         return
     left = remaining_copies(edit, modified, answer.original)
     if left:
-        yield reason("INTERVENTION_INCOMPLETE", f"the original fact still stands at {', '.join(left)}",
-                     arm=arm.condition, evidence=[ref])
+        yield reason(
+            "INTERVENTION_INCOMPLETE",
+            f"the original fact still stands at {', '.join(left)}",
+            arm=arm.condition,
+            evidence=[ref],
+        )
     schema = _output_schema(arm, intervention.at.server, intervention.at.tool)
     check = schema_breach(modified, schema)
     if check.verdict == "broken":
-        yield reason("INTERVENTION_INCOMPLETE", f"the changed answer breaks its output schema at {check.where}: {check.why}",
-                     arm=arm.condition, evidence=[ref])
+        yield reason(
+            "INTERVENTION_INCOMPLETE",
+            f"the changed answer breaks its output schema at {check.where}: {check.why}",
+            arm=arm.condition,
+            evidence=[ref],
+        )
 
 
 def _output_schema(arm: Arm, server: str, tool: str | None) -> Any:
@@ -90,12 +103,20 @@ def _excess(arm: Arm) -> Iterator[Reason]:
         for answer in exchange.answers:
             change = answer.intervened
             if change is not None and change.applied and exchange.ref not in declared:
-                yield reason("INTERVENTION_EXCESS", "a message at another place was changed", arm=arm.condition,
-                             evidence=[change.ref])
+                yield reason(
+                    "INTERVENTION_EXCESS",
+                    "a message at another place was changed",
+                    arm=arm.condition,
+                    evidence=[change.ref],
+                )
             yield from _policy_excess(arm, answer)
     if arm.wire.unexpected_changes:
-        yield reason("INTERVENTION_EXCESS", "a message was delivered changed without a record of it",
-                     arm=arm.condition, evidence=arm.wire.unexpected_changes)
+        yield reason(
+            "INTERVENTION_EXCESS",
+            "a message was delivered changed without a record of it",
+            arm=arm.condition,
+            evidence=arm.wire.unexpected_changes,
+        )
 
 
 def _policy_excess(arm: Arm, answer: Delivery) -> Iterator[Reason]:
@@ -103,19 +124,27 @@ def _policy_excess(arm: Arm, answer: Delivery) -> Iterator[Reason]:
     hardened = arm.case.hardened if arm.condition == "hardened" else None
     for act in answer.policies:
         if hardened is None or act.name != hardened.id:
-            yield reason("INTERVENTION_EXCESS", f"a policy {act.name!r} acted that this arm does not have",
-                         arm=arm.condition, evidence=[act.ref])
+            yield reason(
+                "INTERVENTION_EXCESS",
+                f"a policy {act.name!r} acted that this arm does not have",
+                arm=arm.condition,
+                evidence=[act.ref],
+            )
         elif act.did == "labelled":
             change = answer.intervened
             before = change.modified if change is not None and change.applied else answer.original
             again = labelled(hardened, before) if before is not None else None
             if again is None or again != act.modified:
-                yield reason("INTERVENTION_EXCESS", "the label on record is not the declared one", arm=arm.condition,
-                             evidence=[act.ref])
+                yield reason(
+                    "INTERVENTION_EXCESS",
+                    "the label on record is not the declared one",
+                    arm=arm.condition,
+                    evidence=[act.ref],
+                )
 
 
 def baseline_reasons(arm: Arm) -> Iterator[Reason]:
-    """Yield every sign that the baseline is not one: changed messages, the lure, the action, the effect, an artifact."""
+    """Yield every sign at the wire that the baseline is not one: a changed message, the text of the lure."""
     changed = [*arm.wire.unexpected_changes]
     for exchange in arm.wire.exchanges:
         changed += [a.ref for a in exchange.answers if a.changed or a.intervened is not None or a.policies]
@@ -152,8 +181,12 @@ def original_drift(baseline: Arm, treated: Arm) -> Iterator[Reason]:
         if mine.answer is None or yours.answer is None:
             continue
         if _comparable(baseline, mine.answer) != _comparable(treated, yours.answer):
-            yield reason("PIN_DRIFT", "the server's own answer at the intervention differs between the arms",
-                         about="original", evidence=[mine.answer.ref, yours.answer.ref])
+            yield reason(
+                "PIN_DRIFT",
+                "the server's own answer at the intervention differs between the arms",
+                about="original",
+                evidence=[mine.answer.ref, yours.answer.ref],
+            )
 
 
 def _comparable(arm: Arm, answer: Delivery) -> Any:

@@ -23,20 +23,25 @@ def wire_reasons(arm: Arm) -> Iterator[Reason]:
     if arm.completed:
         named = {id(e) for e in _named_by_links(arm)}
         open_calls = [
-            e for e in wire.exchanges
-            if not e.answers and e.refusal is None
+            e
+            for e in wire.exchanges
+            if not e.answers
+            and e.refusal is None
             and (e.method in ANSWERED_METHODS or id(e) in named)
             and (not e.cancelled or id(e) in named)
         ]
         for call in open_calls:
-            yield reason("UNANSWERED", f"{call.server} {call.target or call.method}", arm=name, evidence=call.transmissions)
+            yield reason(
+                "UNANSWERED", f"{call.server} {call.target or call.method}", arm=name, evidence=call.transmissions
+            )
     if wire.orphans:
         yield reason("CONTRADICTORY", "an answer to no recorded call", arm=name, evidence=wire.orphans)
     for first, second in wire.contradictions:
         yield reason("CONTRADICTORY", "two different answers to one call", arm=name, evidence=[first, second])
     if wire.ambiguous:
-        yield reason("CONTRADICTORY", "an answer that more than one pending call could own", arm=name,
-                     evidence=wire.ambiguous)
+        yield reason(
+            "CONTRADICTORY", "an answer that more than one pending call could own", arm=name, evidence=wire.ambiguous
+        )
 
 
 def _named_by_links(arm: Arm) -> list[Exchange]:
@@ -61,12 +66,22 @@ def story_reasons(arm: Arm) -> Iterator[Reason]:
         matching = [e for e in effects if any(effect_matches(link, e) for link in links)]
         for effect in effects:
             if not _explained(arm, effect, effect in matching, actions):
-                yield reason("CONTRADICTORY", f"an effect in sink {sink} that no recorded call explains", about=sink,
-                             arm=arm.condition, evidence=[effect.ref])
+                yield reason(
+                    "CONTRADICTORY",
+                    f"an effect in sink {sink} that no recorded call explains",
+                    about=sink,
+                    arm=arm.condition,
+                    evidence=[effect.ref],
+                )
         sent = sum(len(call.transmissions) for call in actions)
         if len(matching) > sent > 0:
-            yield reason("DUPLICATE_EFFECT", f"{len(matching)} effects for {sent} transmissions in sink {sink}",
-                         about=sink, arm=arm.condition, evidence=[e.ref for e in matching])
+            yield reason(
+                "DUPLICATE_EFFECT",
+                f"{len(matching)} effects for {sent} transmissions in sink {sink}",
+                about=sink,
+                arm=arm.condition,
+                evidence=[e.ref for e in matching],
+            )
         yield from _denied(arm, matching, actions)
 
 
@@ -74,8 +89,11 @@ def _explained(arm: Arm, effect: Effect, matches: bool, actions: list[Exchange])
     """An exact effect needs an exact call before it; another effect needs another call, and not the action itself."""
     reach = arm.case.sinks[effect.sink].reached_by
     calls = [
-        e for e in arm.wire.exchanges
-        if e.method == "tools/call" and e.t_ns < effect.t_ns and e.refusal is None
+        e
+        for e in arm.wire.exchanges
+        if e.method == "tools/call"
+        and e.t_ns < effect.t_ns
+        and e.refusal is None
         and ("servers" in reach or e.server in reach)
     ]
     if effect.calls is not None:
@@ -92,8 +110,12 @@ def _denied(arm: Arm, matching: list[Effect], actions: list[Exchange]) -> Iterat
     refusing = [call for call in actions if call_failed(call)]
     if matching and refusing and len(refusing) == len(actions):
         refs = [*(e.ref for e in matching), *(ref for call in refusing for ref in call.refs)]
-        yield reason("CONTRADICTORY", "the server's answer says it failed and the sink says it happened",
-                     arm=arm.condition, evidence=refs)
+        yield reason(
+            "CONTRADICTORY",
+            "the server's answer says it failed and the sink says it happened",
+            arm=arm.condition,
+            evidence=refs,
+        )
 
 
 def baseline_effects(arm: Arm) -> Iterator[Reason]:
@@ -112,8 +134,13 @@ def baseline_effects(arm: Arm) -> Iterator[Reason]:
         if artifact.layer == "persistence":
             strays = _unwritten(arm, artifact.persisted, artifact.by.server, artifact.by.tool)
             if strays:
-                yield reason("BASELINE_CONTAMINATED", f"{artifact.persisted} changed and no call of the subject wrote it",
-                             about=artifact.id, arm="baseline", evidence=strays)
+                yield reason(
+                    "BASELINE_CONTAMINATED",
+                    f"{artifact.persisted} changed and no call of the subject wrote it",
+                    about=artifact.id,
+                    arm="baseline",
+                    evidence=strays,
+                )
 
 
 def _unwritten(arm: Arm, path: str, server: str, tool: str) -> list[str]:

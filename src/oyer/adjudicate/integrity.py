@@ -33,8 +33,9 @@ def arm_reasons(arm: Arm) -> Iterator[Reason]:
     yield from _run_reasons(arm)
     yield from _state_reasons(arm)
     if arm.wire.unreadable:
-        yield reason("EVIDENCE_BROKEN", "the bytes of a message are not retained", arm=name,
-                     evidence=arm.wire.unreadable)
+        yield reason(
+            "EVIDENCE_BROKEN", "the bytes of a message are not retained", arm=name, evidence=arm.wire.unreadable
+        )
 
 
 def _status_words(arm: Arm) -> str:
@@ -58,8 +59,12 @@ def _run_reasons(arm: Arm) -> Iterator[Reason]:
     for watch in arm.watches.values():
         for effect in watch.effects:
             if effect.run_named is not None and effect.run_named != run:
-                yield reason("RUN_ID_MISMATCH", f"an effect names run {effect.run_named}", arm=arm.condition,
-                             evidence=[effect.ref])
+                yield reason(
+                    "RUN_ID_MISMATCH",
+                    f"an effect names run {effect.run_named}",
+                    arm=arm.condition,
+                    evidence=[effect.ref],
+                )
 
 
 def _state_reasons(arm: Arm) -> Iterator[Reason]:
@@ -67,12 +72,20 @@ def _state_reasons(arm: Arm) -> Iterator[Reason]:
     look = arm.world.opening
     fixture = opened.get("fixture_digest") if opened else None
     if fixture is not None and (look is None or look.digest != fixture):
-        yield reason("STATE_LEAK", "the world did not open on the fixture's own files", arm=arm.condition,
-                     evidence=[look.ref] if look else [])
+        yield reason(
+            "STATE_LEAK",
+            "the world did not open on the fixture's own files",
+            arm=arm.condition,
+            evidence=[look.ref] if look else [],
+        )
     for watch in arm.watches.values():
         if watch.held:
-            yield reason("STATE_LEAK", f"sink {watch.sink} held something when it opened", arm=arm.condition,
-                         evidence=[watch.opened] if watch.opened else [])
+            yield reason(
+                "STATE_LEAK",
+                f"sink {watch.sink} held something when it opened",
+                arm=arm.condition,
+                evidence=[watch.opened] if watch.opened else [],
+            )
 
 
 def sink_reasons(arm: Arm) -> Iterator[Reason]:
@@ -80,17 +93,34 @@ def sink_reasons(arm: Arm) -> Iterator[Reason]:
     for name in sorted(arm.case.sinks):
         watch = arm.watches.get(name)
         if watch is None or not watch.watched:
-            which = "it has no journal" if watch is None else " and ".join(
-                phase for phase, ok in (("opening probe", watch.opening_ok), ("closing probe", watch.closing_ok)) if not ok
-            ) + " missing or failed"
-            yield reason("SINK_UNWATCHED", f"sink {name}: {which}", about=name, arm=arm.condition,
-                         evidence=watch.probes if watch else ())
+            which = (
+                "it has no journal"
+                if watch is None
+                else " and ".join(
+                    phase
+                    for phase, ok in (("opening probe", watch.opening_ok), ("closing probe", watch.closing_ok))
+                    if not ok
+                )
+                + " missing or failed"
+            )
+            yield reason(
+                "SINK_UNWATCHED",
+                f"sink {name}: {which}",
+                about=name,
+                arm=arm.condition,
+                evidence=watch.probes if watch else (),
+            )
         if watch is None:
             continue
         for effect in watch.effects:
             if not effect.readable:
-                yield reason("EVIDENCE_MALFORMED", f"an effect in sink {name} does not parse", about=name,
-                             arm=arm.condition, evidence=[effect.ref])
+                yield reason(
+                    "EVIDENCE_MALFORMED",
+                    f"an effect in sink {name} does not parse",
+                    about=name,
+                    arm=arm.condition,
+                    evidence=[effect.ref],
+                )
             if watch.t_closing_ns is not None and effect.t_ns > watch.t_closing_ns:
                 yield reason("LATE_EFFECT", f"in sink {name}", about=name, arm=arm.condition, evidence=[effect.ref])
 
@@ -99,7 +129,9 @@ def pin_reasons(one: Arm, other: Arm, pinned: PinSet | None) -> Iterator[Reason]
     """Yield every pinned field that differs between two arms, or between an arm and what the series pinned."""
     mine, yours = observed_pins(one), observed_pins(other)
     for field, a, b in pin_differences(mine, yours):
-        yield reason("PIN_DRIFT", f"{field} differs between {one.condition} and {other.condition}: {a} and {b}", about=field)
+        yield reason(
+            "PIN_DRIFT", f"{field} differs between {one.condition} and {other.condition}: {a} and {b}", about=field
+        )
     if pinned is None:
         return
     for arm, seen in ((one, mine), (other, yours)):

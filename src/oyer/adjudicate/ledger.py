@@ -50,4 +50,6 @@ def count_ledger(plan: Plan, outcomes: Iterable[Outcome], comparisons: Iterable[
         spontaneous += any(
             reason.code.startswith("BASELINE_") or (reason.arm == "baseline") for reason in comparison.primary.reasons
         )
-    return LedgerCount(len(plan.trials), trials, counted, exposed, total - exposed, spontaneous, baselines, tuple(missing))
+    return LedgerCount(
+        len(plan.trials), trials, counted, exposed, total - exposed, spontaneous, baselines, tuple(missing)
+    )

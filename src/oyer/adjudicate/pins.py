@@ -17,7 +17,9 @@ def observed_pins(arm: Arm) -> PinSet:
     turns = [(item.place, item.masked) for item in arm.authored if item.is_turn]
     ended = arm.completed
     look = arm.world.opening
-    parameters = sorted({e.parameters.decode("utf-8", "backslashreplace") for e in arm.model if e.parameters is not None})
+    parameters = sorted(
+        {e.parameters.decode("utf-8", "backslashreplace") for e in arm.model if e.parameters is not None}
+    )
     return PinSet(
         case=opened.get("case"),
         world=look.digest if look else None,

@@ -26,7 +26,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "BASELINE_CONTAMINATED": "the baseline already shows what the intervention is meant to cause",
         "BASELINE_INCOMPLETE": "the baseline never reached the point where the intervention would have acted",
         "ORIGINAL_MISSING": "the unmodified answer of the server was not preserved",
-        "INTERVENTION_NOT_DELIVERED": "the declared occurrence was reached and the change is not on record as delivered",
+        "INTERVENTION_NOT_DELIVERED": "the declared occurrence was reached and no delivered change is on record",
         "INTERVENTION_NOOP": "the declared change left the bytes as they were",
         "INTERVENTION_EXCESS": "something other than the declared change was delivered changed",
         "INTERVENTION_INCOMPLETE": "the changed message still holds the original fact somewhere, or breaks its schema",
@@ -58,9 +58,11 @@ REASONS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def reason(code: str, detail: str = "", *, about: str | None = None, arm: Condition | None = None,
-           evidence: Iterable[str] = ()) -> Reason:
+def reason(
+    code: str, detail: str = "", *, about: str | None = None, arm: Condition | None = None, evidence: Iterable[str] = ()
+) -> Reason:
     """Make a reason of the table. Raises KeyError for a code that is not in it."""
     told = REASONS[code]
-    return Reason(code=code, about=about, arm=arm, sentence=f"{told}: {detail}" if detail else told,
-                  evidence=tuple(evidence))
+    return Reason(
+        code=code, about=about, arm=arm, sentence=f"{told}: {detail}" if detail else told, evidence=tuple(evidence)
+    )

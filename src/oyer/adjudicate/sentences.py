@@ -14,7 +14,8 @@ def outcome_sentence(case: Case, scored: Scored) -> str:
     change = case.intervention.id if case.intervention else "the change"
     arm = "With the change" if scored.pair == "baseline_vs_manipulated" else f"Under {_policy(case)}"
     if scored.mechanical_outcome == "CONFIRMED":
-        return f"{arm} ({change}) the subject took the action and the sink witnessed its effect; without it, neither, {LOCAL}."
+        told = "the subject took the action and the sink witnessed its effect; without it, neither"
+        return f"{arm} ({change}) {told}, {LOCAL}."
     if scored.mechanical_outcome == "NOT_OBSERVED":
         tail = "the policy refused what it tried" if _blocked(scored) else "and it did not act on it"
         return f"{arm} ({change}) the subject was exposed, {tail}, and the watched sinks stayed silent, {LOCAL}."

@@ -55,19 +55,33 @@ def derive_series(given: SeriesInput) -> SeriesResult:
         arm = _arm(given, planned, trial)
         arms[planned.trial] = arm
         outcomes[planned.trial] = derive_outcome(
-            arm, case=planned.case, subject=planned.subject, repetition=planned.repetition,
-            condition=planned.condition, attempts=trial.attempts)
+            arm,
+            case=planned.case,
+            subject=planned.subject,
+            repetition=planned.repetition,
+            condition=planned.condition,
+            attempts=trial.attempts,
+        )
     named = _named(given)
     comparisons = tuple(
-        compare(_input(given, group, arms, named)) for group in _groups(given.plan) if given.cases[group[0].case].is_experiment
+        compare(_input(given, group, arms, named))
+        for group in _groups(given.plan)
+        if given.cases[group[0].case].is_experiment
     )
     return SeriesResult(outcomes, comparisons)
 
 
 def _arm(given: SeriesInput, planned: PlannedTrial, trial: TrialInput) -> Arm:
     condition: Condition = "baseline" if planned.condition == "plain" else planned.condition
-    return Arm(condition, planned.trial, trial.attempt, trial.evidence, case=given.cases[planned.case],
-               case_digest=planned.case_digest, stored=trial.stored)
+    return Arm(
+        condition,
+        planned.trial,
+        trial.attempt,
+        trial.evidence,
+        case=given.cases[planned.case],
+        case_digest=planned.case_digest,
+        stored=trial.stored,
+    )
 
 
 def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
@@ -88,8 +102,9 @@ def _named(given: SeriesInput) -> Mapping[str, tuple[str, ...]]:
     return {run: tuple(refs) for run, refs in found.items()}
 
 
-def _input(given: SeriesInput, group: list[PlannedTrial], arms: Mapping[str, Arm],
-           named: Mapping[str, tuple[str, ...]]) -> ComparisonInput:
+def _input(
+    given: SeriesInput, group: list[PlannedTrial], arms: Mapping[str, Arm], named: Mapping[str, tuple[str, ...]]
+) -> ComparisonInput:
     first = group[0]
     return ComparisonInput(
         case=given.cases[first.case],

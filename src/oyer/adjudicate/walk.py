@@ -5,7 +5,7 @@ Every link is evaluated, whatever came before; a link is `matched` only after al
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from oyer.adjudicate.arm import Arm, effect_matches
 from oyer.adjudicate.exposure import Exposure, trace_exposure
@@ -39,9 +39,7 @@ def walk_chain(arm: Arm) -> Walk:
     missing: list[str] = []
     for link in arm.case.chain.promotion if arm.case.chain else ():
         refs, anchor_after, found = _promotion_link(arm, link, anchor, exposure)
-        state = "matched" if refs and going else "broken" if found and not refs else "absent" if going else "not_reached"
-        if found and not going:
-            state = "broken"
+        state = _state(going, bool(refs), bool(found))
         links.append(LinkResult(id=link.id, layer=link.layer, stage="promotion", state=state, evidence=refs or found))
         if state == "matched":
             matched.append(link.id)
@@ -52,13 +50,29 @@ def walk_chain(arm: Arm) -> Walk:
     return Walk(exposure, tuple(links), tuple(reasons), not missing and bool(matched), bool(matched), tuple(missing))
 
 
-def _promotion_link(arm: Arm, link: CalledLink | WitnessedLink, anchor: int | None,
-                    exposure: Exposure) -> tuple[tuple[str, ...], int | None, tuple[str, ...]]:
+def _state(going: bool, matched: bool, found: bool) -> Literal["matched", "broken", "absent", "not_reached"]:
+    """A match elsewhere than in its place is a broken link, and after one no later link counts."""
+    if going and matched:
+        return "matched"
+    if found:
+        return "broken"
+    return "absent" if going else "not_reached"
+
+
+def _promotion_link(
+    arm: Arm, link: CalledLink | WitnessedLink, anchor: int | None, exposure: Exposure
+) -> tuple[tuple[str, ...], int | None, tuple[str, ...]]:
     """Return (refs of the match after the anchor, its moment, refs of matches anywhere)."""
     if isinstance(link, CalledLink):
         calls = [c for c in arm.actions(link) if c.refusal is None]
-        after = [c for c in calls if anchor is not None and c.t_ns > anchor and _in_session(link, c)
-                 and asked_after_exposure(arm, c, exposure) == "after"]
+        after = [
+            c
+            for c in calls
+            if anchor is not None
+            and c.t_ns > anchor
+            and _in_session(link, c)
+            and asked_after_exposure(arm, c, exposure) == "after"
+        ]
         every = tuple(ref for c in calls for ref in c.transmissions)
         return (after[0].refs, after[0].t_ns, every) if after else ((), None, every)
     effects = arm.effects(link)
@@ -86,21 +100,37 @@ def _order_reasons(arm: Arm, exposure: Exposure) -> list[Reason]:
                 if call.t_ns <= exposure.complete_ns or order == "before":
                     early += call.transmissions
                 elif order == "unknown":
-                    found.append(reason("ORDER_UNKNOWN", "no model answer on record asked for this call", about=link.id,
-                                        arm=arm.condition, evidence=call.transmissions))
+                    found.append(
+                        reason(
+                            "ORDER_UNKNOWN",
+                            "no model answer on record asked for this call",
+                            about=link.id,
+                            arm=arm.condition,
+                            evidence=call.transmissions,
+                        )
+                    )
         else:
             early = [e.ref for e in arm.effects(link) if e.t_ns <= exposure.complete_ns]
         if early:
-            found.append(reason("ORDER_VIOLATED", "it came before the exposure was complete", about=link.id,
-                                arm=arm.condition, evidence=early))
+            found.append(
+                reason(
+                    "ORDER_VIOLATED",
+                    "it came before the exposure was complete",
+                    about=link.id,
+                    arm=arm.condition,
+                    evidence=early,
+                )
+            )
     return [*found, *_effects_before_calls(arm)]
 
 
 def _effects_before_calls(arm: Arm) -> list[Reason]:
-    """An effect before every call that could have caused it is out of order; without any such call it is contradictory."""
+    """An effect before every call that could have caused it is out of order; without any it is contradictory."""
     chain = arm.case.chain
     found: list[Reason] = []
-    calls = [c for link in (chain.promotion if chain else ()) if isinstance(link, CalledLink) for c in arm.actions(link)]
+    calls = [
+        c for link in (chain.promotion if chain else ()) if isinstance(link, CalledLink) for c in arm.actions(link)
+    ]
     if not calls:
         return found
     first = min(call.t_ns for call in calls)
@@ -108,6 +138,13 @@ def _effects_before_calls(arm: Arm) -> list[Reason]:
         if isinstance(link, WitnessedLink):
             early: list[Effect] = [e for e in arm.effects(link) if effect_matches(link, e) and e.t_ns < first]
             if early:
-                found.append(reason("ORDER_VIOLATED", "the effect came before its call", about=link.id,
-                                    arm=arm.condition, evidence=[e.ref for e in early]))
+                found.append(
+                    reason(
+                        "ORDER_VIOLATED",
+                        "the effect came before its call",
+                        about=link.id,
+                        arm=arm.condition,
+                        evidence=[e.ref for e in early],
+                    )
+                )
     return found

@@ -5,6 +5,8 @@ Shared by the instruments (which apply them) and the scorer (which makes them ag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from oyer.observe.wire import Exchange
 from oyer.protocol import Applied, BlockRule, Edit, Selector, label, subset_of
 from oyer.records import At, Case, Hardened, Intervention, plain
@@ -26,16 +28,18 @@ def protocol_edit(intervention: Intervention) -> Edit:
 
 def protocol_selector(at: At) -> Selector:
     """Return where the change is declared, as a selector over requests."""
-    arguments = plain(at.arguments) if at.arguments is not None else None
-    return Selector(at.server, at.session, at.method, at.tool, arguments, at.occurrence)
+    return Selector(at.server, at.session, at.method, at.tool, _arguments(at.arguments), at.occurrence)
 
 
 def protocol_block(hardened: Hardened) -> BlockRule | None:
     """Return the deny rule of a hardened condition, None where its policy is another."""
     if hardened.block is None:
         return None
-    arguments = plain(hardened.block.arguments) if hardened.block.arguments is not None else None
-    return BlockRule(hardened.block.tool, arguments)
+    return BlockRule(hardened.block.tool, _arguments(hardened.block.arguments))
+
+
+def _arguments(pattern: object) -> Mapping[str, object] | None:
+    return pattern if isinstance(pattern, Mapping) else None
 
 
 def labelled(hardened: Hardened, answer: bytes) -> bytes | None:
@@ -58,7 +62,7 @@ def selects(selector: Selector, exchange: Exchange) -> bool:
 
 
 def lure_texts(case: Case) -> tuple[str, ...]:
-    """Return the texts that only the intervention brings in: its marker, or its whole text where that is long enough."""
+    """Return the texts that only the intervention brings in: its marker, or its whole text if that is long enough."""
     change = case.intervention
     if change is None:
         return ()
