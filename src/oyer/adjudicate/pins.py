@@ -47,13 +47,19 @@ def _listings(arm: Arm) -> Mapping[str, str]:
     """Digest of the tool listing per server, where the subject listed the tools and got whole answers."""
     found: dict[str, str] = {}
     for server in sorted(arm.case.servers):
-        lists: dict[int, list[bytes]] = {}
+        listings: list[list[bytes]] = []
         for exchange in arm.wire.exchanges:
-            if exchange.server == server and exchange.method == "tools/list" and exchange.answer is not None:
-                original = exchange.answer.original
-                if original is not None:
-                    lists.setdefault(exchange.connection, []).append(original)
-        digests = {listing_digest(answers) for answers in lists.values()}
+            if exchange.server != server or exchange.method != "tools/list" or exchange.answer is None:
+                continue
+            original = exchange.answer.original
+            if original is None:
+                continue
+            follows = isinstance(exchange.arguments, dict) and exchange.arguments.get("cursor") is not None
+            if follows and listings:
+                listings[-1].append(original)
+            else:
+                listings.append([original])
+        digests = {listing_digest(pages) for pages in listings}
         if digests:
             found[server] = " + ".join(sorted(digests))
     return found

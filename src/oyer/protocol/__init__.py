@@ -45,6 +45,7 @@ from oyer.protocol.jsonvalue import (
     same_json,
     subset_of,
 )
+from oyer.protocol.listing import listing_digest
 from oyer.protocol.policy import REFUSAL_TEXT, BlockRule, approval, changed_tools, label, refuse, strip_fields
 from oyer.protocol.selector import Occurrence, OccurrenceCounter, Selector
 from oyer.protocol.spans import DecodedString, Node, Span, decode_string, find_span, scan, string_edit
@@ -92,6 +93,7 @@ __all__ = [
     "find_span",
     "id_key",
     "label",
+    "listing_digest",
     "loads",
     "loads_tolerant",
     "parse_message",

@@ -64,7 +64,8 @@ class Applied(NamedTuple):
 class NotApplied(NamedTuple):
     """An edit that did not take place. `why_code`: `not_found`, `duplicate_key`, `no_result`, `noop`, `no_text`,
     `no_such_path`, `test_failed`, `bad_patch`, `bad_edit`, `not_json`, `batch`, `no_tool`, `copy_not_editable`,
-    `lone_surrogate`."""
+    `lone_surrogate`.
+    """
 
     why_code: str
     why: str
