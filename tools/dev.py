@@ -28,6 +28,12 @@ LOCKS = {"run": ROOT / "requirements" / "run.txt", "dev": ROOT / "requirements" 
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11")
 OLDEST = (3, 11)
 UV = "uv==0.13.9"
+LOCK_INPUTS = {
+    "run": ["pyproject.toml", "requirements/build.in"],
+    "dev": ["pyproject.toml", "requirements/build.in", "requirements/dev.in", "-c", "requirements/run.txt"],
+    "git-server": ["requirements/git-server.in"],
+    "smollm": ["requirements/smollm.in", "--no-deps"],
+}
 PROBE = "import sys; print('%d.%d.%d' % sys.version_info[:3]); import venv, ensurepip, ssl, sqlite3"
 
 INSTALL_PYTHON = """\
@@ -340,6 +346,14 @@ def bench(extra: Sequence[str]) -> int:
     return run(tool("python"), str(ROOT / "bench" / "run.py"), *extra)
 
 
+def coverage(extra: Sequence[str]) -> int:
+    """run the fast tests and say which lines and branches none of them reached"""
+    ensure("dev")
+    program = [tool("python"), "-m", "coverage"]
+    tested = run(*program, "run", "-m", "pytest", "-q", *extra)
+    return tested or run(*program, "combine", "-q") or run(*program, "report")
+
+
 def laws(extra: Sequence[str]) -> int:
     """run the property tests with many examples"""
     ensure("dev")
@@ -368,15 +382,14 @@ def lock(extra: Sequence[str]) -> int:
         ):
             raise Stop("could not install %s" % UV)
     common = ["--generate-hashes", "--universal", "--python-version", "3.11", "--no-emit-index-url", "--no-annotate"]
-    for kind, inputs in (("run", ["build.in"]), ("dev", ["build.in", "dev.in", "-c", "run.txt"])):
-        paths = [part if part.startswith("-") else "requirements/" + part for part in inputs]
+    for name, inputs in LOCK_INPUTS.items():
         code = run(
             str(place / "bin" / "uv"),
-            *["pip", "compile", "pyproject.toml", *paths, *common, *extra, "--quiet"],
-            *["--custom-compile-command", "python3 tools/dev.py lock", "-o", "requirements/%s.txt" % kind],
+            *["pip", "compile", *inputs, *common, *extra, "--quiet"],
+            *["--custom-compile-command", "python3 tools/dev.py lock", "-o", "requirements/%s.txt" % name],
         )
         if code:
-            raise Stop("uv could not resolve requirements/%s.txt; its reason is above" % kind)
+            raise Stop("uv could not resolve requirements/%s.txt; its reason is above" % name)
     return 0
 
 
@@ -406,6 +419,7 @@ TARGETS = {
     "contracts": contracts,
     "docs": docs,
     "bench": bench,
+    "coverage": coverage,
     "laws": laws,
     "fuzz": fuzz,
     "format": format_sources,
