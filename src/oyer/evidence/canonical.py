@@ -2,7 +2,8 @@
 
 Owns the form (RFC 8785: no white space, keys in UTF-16 order, shortest escapes) and the digest spelling.
 Must never canonicalise bytes that crossed a wire: those are hashed as they are (the numbers in them are not ours).
-Floats and integers beyond 2^53-1 are refused by the types of each record, so that number forms never differ.
+Floats and integers beyond 2^53-1 are refused by the types of each record, so that number forms never differ; the one
+exception is `t_mono_ns`, a signed 64-bit integer written in full.
 
 Source: RFC 8785 sections 3.2.2 and 3.2.3.
 """
@@ -18,9 +19,19 @@ import msgspec
 
 from oyer.errors import EvidenceError
 
-__all__ = ["ABSENT_DIGEST", "DIGEST_PATTERN", "MAX_SAFE_INT", "digest_of", "encode_canonical", "explain_form"]
+__all__ = [
+    "ABSENT_DIGEST",
+    "DIGEST_PATTERN",
+    "MAX_MONO_NS",
+    "MAX_SAFE_INT",
+    "digest_of",
+    "encode_canonical",
+    "explain_form",
+]
 
 MAX_SAFE_INT = 2**53 - 1
+# The one wider integer: a monotonic clock in nanoseconds passes 2^53 after 104 days of uptime. It is written exactly.
+MAX_MONO_NS = 2**63 - 1
 DIGEST_PATTERN = r"^sha256:[0-9a-f]{64}\Z"
 ABSENT_DIGEST = "sha256:" + "0" * 64
 

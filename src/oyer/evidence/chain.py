@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oyer.errors import EvidenceError
-from oyer.evidence.canonical import ABSENT_DIGEST, MAX_SAFE_INT, digest_of, encode_canonical
+from oyer.evidence.canonical import ABSENT_DIGEST, MAX_MONO_NS, digest_of, encode_canonical
 from oyer.evidence.events import WALL_TIME_PATTERN, Event, split_ref
 from oyer.evidence.vocabulary import check_body, check_writer_kind
 
@@ -130,8 +130,8 @@ class Chain:
     def _require_next(self, t_mono_ns: int, t_wall: str, because: Sequence[str]) -> None:
         if self._sealed:
             raise EvidenceError("E-CHAIN-SEALED", "the chain is sealed", where=self.writer)
-        if not self._t_mono_ns <= t_mono_ns <= MAX_SAFE_INT:
-            raise EvidenceError("E-CHAIN-CLOCK", "the monotonic clock went backwards or past 2^53-1", where=self.writer)
+        if not self._t_mono_ns <= t_mono_ns <= MAX_MONO_NS:
+            raise EvidenceError("E-CHAIN-CLOCK", "the monotonic clock went backwards or past 2^63-1", where=self.writer)
         if _WALL_TIME.match(t_wall) is None:
             raise EvidenceError("E-EVENT-FORM", f"not a UTC time with Z: {t_wall!r}", where=self.writer)
         for ref in because:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from oyer.errors import EvidenceError
-from oyer.evidence.canonical import DIGEST_PATTERN, MAX_SAFE_INT, encode_canonical, explain_form
+from oyer.evidence.canonical import DIGEST_PATTERN, MAX_MONO_NS, MAX_SAFE_INT, encode_canonical, explain_form
 from oyer.evidence.vocabulary import REF_PATTERN, WRITER_PATTERN, check_body, check_writer_kind
 
 __all__ = ["WALL_TIME_PATTERN", "Event", "encode_event", "make_ref", "parse_event", "split_ref"]
@@ -30,7 +30,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """One event with its envelope. Fields stand in the order of the canonical form.
 
     `prev` is all zeros at seq 0, else the sha256 of the previous line without its newline. `blobs` lists the digests of
-    the payloads in `body` that are kept as blobs, in order of first use.
+    the payloads in `body` that are kept as blobs, sorted, each once.
     """
 
     attempt: _Count
@@ -45,7 +45,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     seq: _Count
     series: str
     session: str | None
-    t_mono_ns: _Count
+    t_mono_ns: Annotated[int, Meta(ge=0, le=MAX_MONO_NS)]
     t_wall: Annotated[str, Meta(pattern=WALL_TIME_PATTERN)]
     trial: str
     writer: Annotated[str, Meta(pattern=WRITER_PATTERN)]

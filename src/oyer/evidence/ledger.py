@@ -128,6 +128,16 @@ class LedgerChain:
         """Whether the series is closed."""
         return self._state.closed
 
+    @property
+    def plan(self) -> str | None:
+        """The digest of the plan the series was opened with, None before."""
+        return self._state.plan
+
+    @property
+    def manifest(self) -> str | None:
+        """The digest of the manifest the series was opened with, None before."""
+        return self._state.manifest
+
     @classmethod
     def resume(cls, data: bytes, *, t_wall: str) -> tuple[LedgerChain, bytes]:
         """Continue an existing ledger; returns the chain and the bytes to append first (b"" when nothing is torn).

@@ -341,8 +341,8 @@ def check_writer_kind(writer: str, kind: str) -> None:
 
 
 def body_payloads(kind: str, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield every payload object of a body that passed `check_body`."""
-    for key, is_map in _PAYLOAD_KEYS[kind]:
+    """Yield every payload object of a body that passed `check_body`; nothing for an unknown kind."""
+    for key, is_map in _PAYLOAD_KEYS.get(kind, ()):
         found = body.get(key)
         if found is None:
             continue
