@@ -25,7 +25,8 @@ from oyer.records import (
 
 SAFE = 2**53 - 1
 TEXT = st.text(max_size=12)
-FLOATS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not 2**53 <= abs(number) < 1e21)
+# Every float that has a canonical form: none that would be written as a bare whole number beyond 2^53-1.
+FLOATS = st.floats(-(2.0**53) + 1, 2.0**53 - 1) | st.floats(1e21, 1.7e308) | st.floats(-1.7e308, -1e21)
 SCALARS = st.none() | st.booleans() | st.integers(-SAFE, SAFE) | FLOATS | TEXT
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4), max_leaves=16

@@ -13,8 +13,8 @@ from oyer.records import Document, parse_documents
 from oyer.records.strict_yaml import parse_yaml
 
 SAFE = 2**53 - 1
-FLOATS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not 2**53 <= abs(number) < 1e21)
-# What YAML lets stand bare in double quotes; JSON allows more.
+# Every float that has a canonical form: none that would be written as a bare whole number beyond 2^53-1.
+FLOATS = st.floats(-(2.0**53) + 1, 2.0**53 - 1) | st.floats(1e21, 1.7e308) | st.floats(-1.7e308, -1e21)
 TEXT = st.text(
     st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="\ufeff\ufffe\uffff"), max_size=8
 ).filter(lambda text: all(ord(one) & 0xFFFE != 0xFFFE for one in text))

@@ -61,7 +61,8 @@ class Sample(Record):
 
 
 KINDS = {"Sample@1": Sample}
-FLOATS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: not 2**53 <= abs(number) < 1e21)
+# Every float that has a canonical form: none that would be written as a bare whole number beyond 2^53-1.
+FLOATS = st.floats(-(2.0**53) + 1, 2.0**53 - 1) | st.floats(1e21, 1.7e308) | st.floats(-1.7e308, -1e21)
 WORDS = st.sampled_from(
     ["oyer", "Sample@1", "id", "with", "with_", "sinks", "links", "shape", "parts", "kind", "http", "world", "url",
      "watch", "persisted", "called", "arguments", "a/b", "x y", "\x1b", "<0>", "str", "Http"]

@@ -116,16 +116,16 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
     assert told(text) == [
         "f.yaml:1:1: id: the field `id` is missing; it is required [E-RECORD-MISSING]",
         (
-            "f.yaml:2:1: effect_clas: the field `effect_clas` is unknown here; did you mean `effect_class`? known are oyer,"
-            " id, effect_class, servers, sinks, links, with, budget, by_case, parts [E-RECORD-UNKNOWN-FIELD]"
+            "f.yaml:2:1: effect_clas: the field `effect_clas` is unknown here; did you mean `effect_class`? known are"
+            " oyer, id, effect_class, servers, sinks, links, with, budget, by_case, parts [E-RECORD-UNKNOWN-FIELD]"
         ),
         (
             'f.yaml:3:15: effect_class: the text "local_reed" is none of the values allowed here; did you mean'
             " `local_read`? expected none or local_read [E-RECORD-VALUE]"
         ),
         (
-            "f.yaml:4:1: with_: the field `with_` is unknown here; did you mean `with`? known are oyer, id, effect_class,"
-            " servers, sinks, links, with, budget, by_case, parts [E-RECORD-UNKNOWN-FIELD]"
+            "f.yaml:4:1: with_: the field `with_` is unknown here; did you mean `with`? known are oyer, id,"
+            " effect_class, servers, sinks, links, with, budget, by_case, parts [E-RECORD-UNKNOWN-FIELD]"
         ),
         (
             "f.yaml:5:7: with: the whole number 3 is not what belongs here; expected text: put it in quotes"
@@ -148,8 +148,8 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
             "{s: 7}",
             [
                 (
-                    "f.yaml:3:14: servers.s: the whole number 7 is not what belongs here; expected text: put it in quotes"
-                    " or a mapping [E-RECORD-TYPE]"
+                    "f.yaml:3:14: servers.s: the whole number 7 is not what belongs here; expected text: put it in"
+                    " quotes or a mapping [E-RECORD-TYPE]"
                 )
             ],
         ),
