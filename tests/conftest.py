@@ -94,6 +94,8 @@ def required() -> frozenset[str]:
 
 def locate(name: str) -> Path:
     """Return the place of a tool, or skip the running test, or fail it if the tool is required."""
+    if name not in TOOLS:
+        pytest.fail(f"needs {name}, which nobody can look for; known are {', '.join(sorted(TOOLS))}", pytrace=False)
     try:
         return TOOLS[name]()
     except Missing as missing:
@@ -135,6 +137,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     names = pyfuncitem._fixtureinfo.argnames
     asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
     return True
+
+
+@pytest.fixture
+def need() -> Callable[[str], Path]:
+    """Ask for a tool by a name that is known only when the test runs; returns its place, or skips or fails."""
+    return locate
 
 
 @pytest.fixture

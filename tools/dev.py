@@ -337,6 +337,7 @@ def contracts(extra: Sequence[str]) -> int:
 def docs(extra: Sequence[str]) -> int:
     """build the documentation into site/, strictly"""
     ensure("dev")
+    os.environ["NO_MKDOCS_2_WARNING"] = "1"
     return run(tool("mkdocs"), "build", "--strict", *extra)
 
 

@@ -1,0 +1,240 @@
+"""Every command in README and docs is run. The convention is told in docs/how-to/contribute-docs.md."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^(?P<indent> *)(?P<mark>`{3,}|~{3,}) *(?P<info>.*)$")
+NEEDS = re.compile(r"<!-- *needs: *([^>]*?) *-->")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its title, and its text without the indentation of the fence."""
+
+    line: int
+    language: str
+    title: str
+    text: str
+
+
+class Command(NamedTuple):
+    """One command of a console block, and the exit code it must end with."""
+
+    line: int
+    text: str
+    exit_code: int
+
+
+def blocks(page: str) -> list[Block]:
+    """Find the fenced blocks of a page; one that is never closed is an error."""
+    found = []
+    lines = page.split("\n")
+    at = 0
+    while at < len(lines):
+        opening = FENCE.match(lines[at])
+        at += 1
+        if not opening:
+            continue
+        began, inner = at, []
+        closing = re.compile(rf"^ *{opening['mark'][0]}{{{len(opening['mark'])},}} *$")
+        while at < len(lines) and not closing.match(lines[at]):
+            inner.append(lines[at].removeprefix(opening["indent"]))
+            at += 1
+        assert at < len(lines), f"the block that opens in line {began} is never closed"
+        at += 1
+        title = re.search(r'title="([^"]*)"', opening["info"])
+        language = opening["info"].split(" ")[0]
+        found.append(Block(began, language, title[1] if title else "", "".join(f"{line}\n" for line in inner)))
+    return found
+
+
+def commands(block: Block) -> list[Command]:
+    """Find the commands of a console block: lines after `$ `, continued after a backslash."""
+    found = []
+    lines = block.text.split("\n")
+    for at, line in enumerate(lines):
+        if not line.startswith("$ "):
+            continue
+        text, after = line[2:], at
+        while text.endswith("\\"):
+            after += 1
+            text = text[:-1] + lines[after].strip()
+        code = re.search(r"\s#\s*exit (\d+)\s*$", text)
+        found.append(Command(block.line + 1 + at, text[: code.start()] if code else text, int(code[1]) if code else 0))
+    assert found, f"the console block in line {block.line} has no command"
+    return found
+
+
+def program_folder(folder: Path) -> Path:
+    """Make a folder in which `oyer` is the one of these sources, and `python3` the one that runs the tests."""
+    folder.mkdir()
+    python = shlex.quote(sys.executable)
+    source = shlex.quote(str(ROOT / "src"))
+    code = "import sys; from oyer.cli import main; sys.argv[0] = 'oyer'; sys.exit(main())"
+    for name, arguments in (("oyer", f"-c {shlex.quote(code)} "), ("python3", ""), ("python", "")):
+        path = folder / name
+        path.write_text(f'#!/bin/sh\nPYTHONPATH={source} exec {python} {arguments}"$@"\n')
+        path.chmod(0o755)
+    return folder
+
+
+def run_page(page: str, place: Path) -> list[Command]:
+    """Act out one page in an empty directory; return the commands that were run."""
+    work = place / "work"
+    work.mkdir()
+    home = place / "home"
+    home.mkdir()
+    path = f"{program_folder(place / 'bin')}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "HOME": str(home), "NO_COLOR": "1", "COLUMNS": "100"}
+    done = []
+    for block in blocks(page):
+        if block.title:
+            name = PurePosixPath(block.title)
+            assert not name.is_absolute(), f"line {block.line}: {name} lies outside of the page's directory"
+            assert ".." not in name.parts, f"line {block.line}: {name} lies outside of the page's directory"
+            (work / name).parent.mkdir(parents=True, exist_ok=True)
+            (work / name).write_text(block.text)
+        elif block.language in ("console", "bash"):
+            for command in commands(block) if block.language == "console" else whole(block):
+                result = subprocess.run(
+                    ["bash", "-euo", "pipefail", "-c", command.text],
+                    cwd=work,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    check=False,
+                )
+                output = result.stdout.decode("utf-8", "replace")
+                assert result.returncode == command.exit_code, (
+                    f"line {command.line}: $ {command.text}\nended with {result.returncode}, "
+                    f"expected {command.exit_code}\n{output}"
+                )
+                done.append(command)
+    return done
+
+
+def whole(block: Block) -> list[Command]:
+    """Take a bash block as one script."""
+    return [Command(block.line, block.text, 0)]
+
+
+def runnable(page: Path) -> bool:
+    return any(block.language in ("console", "bash") for block in blocks(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if runnable(page)], ids=lambda page: page.relative_to(ROOT).as_posix()
+)
+def test_the_commands_of_a_page_run(page: Path, tmp_path: Path, need: Callable[[str], Path]) -> None:
+    text = page.read_text(encoding="utf-8")
+    for names in NEEDS.findall(without_code(text)):
+        for name in names.replace(" ", "").split(","):
+            need(name)
+    assert run_page(text, tmp_path)
+
+
+def without_code(page: str) -> str:
+    """Drop code spans, so that a page can show what a needs comment looks like."""
+    return re.sub(r"`[^`\n]*`", "", page)
+
+
+def test_ci_runs_the_commands_about_the_whole_project() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    loop = re.search(r"^for target in ([a-z ]+); do$", script, re.MULTILINE)
+    assert loop
+    run_by_ci = {f"make {name}" for name in loop[1].split()} | set(re.findall(r"make test\b", script))
+    for page in PAGES:
+        for block in blocks(page.read_text(encoding="utf-8")):
+            if block.language == "sh":
+                for line in filter(None, block.text.split("\n")):
+                    assert line in run_by_ci, f"{page.name}:{block.line}: CI does not run {line!r}"
+
+
+def test_no_shell_block_escapes_the_convention() -> None:
+    for page in PAGES:
+        for block in blocks(page.read_text(encoding="utf-8")):
+            where = f"{page.relative_to(ROOT)}:{block.line}"
+            assert block.language, f"{where}: a fenced block needs a language"
+            assert block.language not in ("shell", "zsh", "shellsession", "pycon"), f"{where}: use console, bash or sh"
+
+
+# ------------------------------------------------------------------- the runner itself
+
+
+def act(tmp_path: Path, *lines: str) -> list[Command]:
+    return run_page("\n".join(lines), tmp_path)
+
+
+def test_commands_run_in_order_in_one_directory(tmp_path: Path) -> None:
+    done = act(
+        tmp_path,
+        "Text.",
+        '```yaml title="sub/case.yaml"',
+        "a: 1",
+        "```",
+        "```console",
+        "$ cp sub/case.yaml \\",
+        "      copy.yaml",
+        "ignored output",
+        "```",
+        "1. In a list:",
+        "   ~~~console",
+        "   $ grep -q 'a: 1' copy.yaml && test -e sub",
+        "   ~~~",
+    )
+    assert [(command.line, command.exit_code) for command in done] == [(6, 0), (12, 0)]
+
+
+@pytest.mark.parametrize("command", ["$ false", "$ true # exit 3", "$ no-such-program", "$ false | cat"])
+def test_a_command_that_ends_otherwise_fails(tmp_path: Path, command: str) -> None:
+    with pytest.raises(AssertionError, match="line 2: "):
+        act(tmp_path, "```console", command, "```")
+
+
+def test_an_expected_failure_passes(tmp_path: Path) -> None:
+    assert act(tmp_path, "```console", "$ exit 3 # exit 3", "```")[0].exit_code == 3
+
+
+def test_a_bash_block_is_one_script(tmp_path: Path) -> None:
+    assert len(act(tmp_path, "```bash", "x=1", "test $x = 1", "```")) == 1
+
+
+def test_a_bash_block_fails_with_any_of_its_lines(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="ended with 1"):
+        act(tmp_path, "```bash", "false", "true", "```")
+
+
+@pytest.mark.parametrize("name", ["/etc/x", "../x", "a/../../x"])
+def test_a_file_outside_the_directory_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(AssertionError, match="outside of the page's directory"):
+        act(tmp_path, f'```yaml title="{name}"', "a: 1", "```")
+
+
+def test_a_block_that_never_closes_or_has_no_command_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="never closed"):
+        act(tmp_path, "```console", "$ true")
+    with pytest.raises(AssertionError, match="has no command"):
+        commands(blocks("```console\noutput only\n```")[0])
+
+
+def test_a_longer_fence_holds_shorter_ones() -> None:
+    found = blocks("````md\n```console\n$ false\n```\n````\n")
+    assert [(block.language, block.text) for block in found] == [("md", "```console\n$ false\n```\n")]
+
+
+def test_code_spans_name_no_needs() -> None:
+    page = "Write `<!-- needs: moon -->`.\n<!-- needs: git, node -->\n"
+    assert NEEDS.findall(without_code(page)) == ["git, node"]
