@@ -9,7 +9,23 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oyer.errors import ProtocolError
-from oyer.protocol import Correlator, LineSplitter, Message, Noise, decode_string, loads, parse_message, scan
+from oyer.protocol import (
+    ChatResponse,
+    Correlator,
+    Defect,
+    LineSplitter,
+    McpClient,
+    Message,
+    Noise,
+    ToolServer,
+    decode_string,
+    loads,
+    parse_chat_request,
+    parse_chat_response,
+    parse_chat_stream,
+    parse_message,
+    scan,
+)
 
 JSONISH = st.lists(
     st.sampled_from(
@@ -61,3 +77,37 @@ def test_the_correlator_takes_anything(frames: list[tuple[bool, bytes]]) -> None
         assert seen
     with contextlib.suppress(ProtocolError):
         loads(b"".join(raw for _, raw in frames))
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(
+            ["choices", "message", "delta", "tool_calls", "function", "name", "arguments", "content", "messages", "id",
+             "model", "usage", "index", "error", "method", "params", "_meta", "tools", "text", "type", "result"]
+        ),
+        inner,
+        max_size=4,
+    ),
+    max_leaves=12,
+).map(lambda value: json.dumps(value).encode())  # fmt: skip
+
+
+@given(BYTES | ANY_JSON)
+def test_chat_readers_take_anything(raw: bytes) -> None:
+    assert isinstance(parse_chat_response(raw), ChatResponse | Defect)
+    assert isinstance(parse_chat_stream(b"data: " + raw + b"\n\ndata: [DONE]\n\n"), ChatResponse | Defect)
+    with contextlib.suppress(ProtocolError):
+        parse_chat_request(raw)
+
+
+@given(BYTES | ANY_JSON)
+def test_both_mcp_ends_take_anything(raw: bytes) -> None:
+    client = McpClient()
+    client.start()
+    client.call_tool("t", {})
+    client.feed(raw + b"\n")
+    client.feed(b'{"jsonrpc":"2.0","id":2,"result":' + raw.replace(b"\n", b"") + b"}\n")
+    answer = ToolServer("box").handle(raw)
+    assert answer is None or answer.endswith(b"\n")

@@ -8,7 +8,23 @@ value stays as it came. Light on purpose (stdlib only): processes that must star
 
 from __future__ import annotations
 
-from oyer.protocol.copies import SchemaCheck, remaining_copies, schema_breach
+from oyer.protocol.chat import (
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    Defect,
+    ToolCall,
+    Usage,
+    build_request,
+    build_response,
+    parse_chat_request,
+    parse_chat_response,
+    parse_chat_stream,
+)
+from oyer.protocol.copies import (
+    remaining_copies,
+    schema_breach,
+)
 from oyer.protocol.correlation import (
     Answer,
     Cancel,
@@ -19,7 +35,14 @@ from oyer.protocol.correlation import (
     Request,
     Seen,
 )
-from oyer.protocol.edits import EDIT_KINDS, Applied, Edit, NotApplied, apply_edit, recompute
+from oyer.protocol.edits import (
+    EDIT_KINDS,
+    Applied,
+    Edit,
+    NotApplied,
+    apply_edit,
+    recompute,
+)
 from oyer.protocol.frames import (
     MAX_FRAME_BYTES,
     IdKey,
@@ -45,11 +68,57 @@ from oyer.protocol.jsonvalue import (
     same_json,
     subset_of,
 )
-from oyer.protocol.listing import listing_digest
-from oyer.protocol.policy import REFUSAL_TEXT, BlockRule, approval, changed_tools, label, refuse, strip_fields
-from oyer.protocol.selector import Occurrence, OccurrenceCounter, Selector
-from oyer.protocol.spans import DecodedString, Node, Span, decode_string, find_span, scan, string_edit
-from oyer.protocol.splices import Splice, splice
+from oyer.protocol.listing import (
+    listing_digest,
+)
+from oyer.protocol.mcp_client import (
+    CallFailed,
+    ClientEvent,
+    McpClient,
+    Ready,
+    ServerAsked,
+    ServerNotified,
+    ToolReturned,
+    ToolsListed,
+    tool_text,
+)
+from oyer.protocol.mcp_server import (
+    Tool,
+    ToolFunction,
+    ToolServer,
+    tool_error,
+)
+from oyer.protocol.policy import (
+    REFUSAL_TEXT,
+    BlockRule,
+    approval,
+    changed_tools,
+    label,
+    refuse,
+    strip_fields,
+)
+from oyer.protocol.schema import (
+    SchemaCheck,
+    check_schema,
+)
+from oyer.protocol.selector import (
+    Occurrence,
+    OccurrenceCounter,
+    Selector,
+)
+from oyer.protocol.spans import (
+    DecodedString,
+    Node,
+    Span,
+    decode_string,
+    find_span,
+    scan,
+    string_edit,
+)
+from oyer.protocol.splices import (
+    Splice,
+    splice,
+)
 
 __all__ = [
     "EDIT_KINDS",
@@ -59,15 +128,22 @@ __all__ = [
     "Answer",
     "Applied",
     "BlockRule",
+    "CallFailed",
     "Cancel",
+    "ChatMessage",
+    "ChatRequest",
+    "ChatResponse",
+    "ClientEvent",
     "Correlator",
     "DecodedString",
+    "Defect",
     "Direction",
     "Edit",
     "IdKey",
     "JsonNumber",
     "JsonValue",
     "LineSplitter",
+    "McpClient",
     "Message",
     "Node",
     "Noise",
@@ -77,15 +153,28 @@ __all__ = [
     "Occurrence",
     "OccurrenceCounter",
     "Overlong",
+    "Ready",
     "Request",
     "SchemaCheck",
     "Seen",
     "Selector",
+    "ServerAsked",
+    "ServerNotified",
     "Span",
     "Splice",
+    "Tool",
+    "ToolCall",
+    "ToolFunction",
+    "ToolReturned",
+    "ToolServer",
+    "ToolsListed",
+    "Usage",
     "apply_edit",
     "approval",
+    "build_request",
+    "build_response",
     "changed_tools",
+    "check_schema",
     "decode_string",
     "dumps",
     "encode_message",
@@ -96,6 +185,9 @@ __all__ = [
     "listing_digest",
     "loads",
     "loads_tolerant",
+    "parse_chat_request",
+    "parse_chat_response",
+    "parse_chat_stream",
     "parse_message",
     "parse_pointer",
     "pointer_of",
@@ -110,4 +202,6 @@ __all__ = [
     "strip_fields",
     "strip_terminator",
     "subset_of",
+    "tool_error",
+    "tool_text",
 ]

@@ -1,22 +1,22 @@
-"""What an edit left standing, and whether the edited answer still keeps its declared schema.
+"""What an edit left standing, and whether the edited answer still keeps its tool's declared output schema.
 
-Owns `remaining_copies` (a lie must be self-consistent: one honest copy makes it INTERVENTION_INCOMPLETE) and a small
-honest subset of JSON Schema. Must never call a schema kept that it could not fully read: that is `unknown`.
+Owns `remaining_copies`: a lie must be self-consistent, one honest copy makes it INTERVENTION_INCOMPLETE.
+Must never take a copy it cannot read for a copy that was changed.
 Limit: a fact that is worded differently in text and in `structuredContent` cannot be recognised as one fact.
-Source: JSON Schema 2020-12 (type, const, enum, properties, required, additionalProperties, items, anyOf).
+Source: MCP 2025-06-18 and later, tools (structured content repeats the text content; output schema).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 from oyer.errors import ProtocolError
 from oyer.protocol.edits import Edit
-from oyer.protocol.jsonvalue import JsonNumber, JsonValue, pointer_of, same_json
+from oyer.protocol.jsonvalue import JsonValue, pointer_of
 from oyer.protocol.places import AnswerView, Path, container_in_text, open_answer
+from oyer.protocol.schema import SchemaCheck, check_schema
 
-__all__ = ["SchemaCheck", "remaining_copies", "schema_breach"]
+__all__ = ["remaining_copies", "schema_breach"]
 
 
 def remaining_copies(edit: Edit, modified: bytes, original: bytes | None = None) -> tuple[str, ...]:
@@ -95,22 +95,6 @@ def _leaves(value: JsonValue, path: Path, *, keys: bool = False) -> Iterator[tup
             stack.extend(((*here, place), inner) for place, inner in enumerate(item))
 
 
-class SchemaCheck(NamedTuple):
-    """`verdict` is `kept`, `broken` or `unknown`; `where` a pointer into the structured content."""
-
-    verdict: str
-    where: str = ""
-    why: str = ""
-
-
-_KEPT = SchemaCheck("kept")
-_ANNOTATIONS = frozenset(
-    ("$schema", "$id", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "format",
-     "deprecated", "readOnly", "writeOnly")
-)  # fmt: skip
-_KNOWN = frozenset(("type", "const", "enum", "properties", "required", "additionalProperties", "items", "anyOf"))
-
-
 def schema_breach(modified: bytes, output_schema: Mapping[str, object] | None) -> SchemaCheck:
     """Say whether an answer's `structuredContent` keeps the output schema that its tool declared.
 
@@ -119,83 +103,7 @@ def schema_breach(modified: bytes, output_schema: Mapping[str, object] | None) -
     view = open_answer(modified)
     result = view.value(view.result)
     if output_schema is None or not isinstance(result, dict) or result.get("isError") is True:
-        return _KEPT
+        return SchemaCheck("kept")
     if view.structured is None:
         return SchemaCheck("broken", "", "structuredContent is missing")
-    return _check(result["structuredContent"], output_schema, (), 0)
-
-
-def _check(value: JsonValue, schema: object, path: Path, depth: int) -> SchemaCheck:
-    where = pointer_of(path)
-    if isinstance(schema, bool):
-        return _KEPT if schema else SchemaCheck("broken", where, "nothing is allowed here")
-    if not isinstance(schema, Mapping) or depth > 64:
-        return SchemaCheck("unknown", where, "this schema cannot be read")
-    checks = [SchemaCheck("broken", where, why) for why in _own_breaches(value, schema)]
-    checks += [
-        SchemaCheck("unknown", where, f"keyword {key!r} is not understood")
-        for key in schema
-        if key not in _KNOWN and key not in _ANNOTATIONS and not key.startswith("x-")
-    ]
-    checks += _below(value, schema, path, depth)
-    return _worst(checks)
-
-
-def _worst(checks: Sequence[SchemaCheck]) -> SchemaCheck:
-    for verdict in ("broken", "unknown"):
-        for check in checks:
-            if check.verdict == verdict:
-                return check
-    return _KEPT
-
-
-def _own_breaches(value: JsonValue, schema: Mapping[str, object]) -> Iterator[str]:
-    if "type" in schema:
-        declared = schema["type"]
-        types = declared if isinstance(declared, list | tuple) else [declared]
-        if not any(_is_of(value, name) for name in types):
-            yield f"it is not of type {declared}"
-    if "const" in schema and not same_json(value, schema["const"]):
-        yield "it is not the declared constant"
-    options = schema.get("enum")
-    if isinstance(options, list | tuple) and not any(same_json(value, option) for option in options):
-        yield "it is none of the declared values"
-    required = schema.get("required")
-    if isinstance(value, dict) and isinstance(required, list | tuple):
-        for name in required:
-            if name not in value:
-                yield f"the member {name!r} is missing"
-
-
-def _is_of(value: JsonValue, name: object) -> bool:
-    if isinstance(value, bool):
-        return name == "boolean"
-    if isinstance(value, int | JsonNumber):
-        return name == "number" or (name == "integer" and (isinstance(value, int) or _is_whole(value)))
-    names = {dict: "object", list: "array", str: "string", type(None): "null"}
-    return names.get(type(value)) == name
-
-
-def _is_whole(value: JsonNumber) -> bool:
-    lexical = value.lexical.lower()
-    return "e" not in lexical and not lexical.partition(".")[2].strip("0")
-
-
-def _below(value: JsonValue, schema: Mapping[str, object], path: Path, depth: int) -> Iterator[SchemaCheck]:
-    options = schema.get("anyOf")
-    if isinstance(options, list | tuple):
-        verdicts = [_check(value, option, path, depth + 1) for option in options]
-        if all(check.verdict != "kept" for check in verdicts):
-            unsure = [check for check in verdicts if check.verdict == "unknown"]
-            yield from (unsure or verdicts)[:1]
-    if isinstance(value, dict):
-        named = schema.get("properties")
-        properties: Mapping[str, object] = named if isinstance(named, Mapping) else {}
-        for key, item in value.items():
-            if key in properties:
-                yield _check(item, properties[key], (*path, key), depth + 1)
-            elif "additionalProperties" in schema:
-                yield _check(item, schema["additionalProperties"], (*path, key), depth + 1)
-    if isinstance(value, list) and "items" in schema:
-        for place, item in enumerate(value):
-            yield _check(item, schema["items"], (*path, place), depth + 1)
+    return check_schema(result["structuredContent"], output_schema)

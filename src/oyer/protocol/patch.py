@@ -106,7 +106,7 @@ def _add(root: Node, pointer: str, value: bytes) -> Splice:
         if existing is not None:
             return Splice(existing.start, existing.end, value)
         value = dumps(token) + b":" + value
-    elif token != "-" and token != str(len(parent.children)):
+    elif token not in ("-", str(len(parent.children))):
         at = root.at(parse_pointer(pointer))
         if at is None:
             raise _absent(pointer)

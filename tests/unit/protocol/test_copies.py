@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from oyer.protocol import Applied, Edit, apply_edit, loads, remaining_copies, schema_breach
+from oyer.protocol import Applied, Edit, apply_edit, remaining_copies, schema_breach
 
 
 def frame(result: str) -> bytes:
@@ -57,58 +55,12 @@ def test_whole_replacements_leave_nothing_by_construction() -> None:
     assert left(Edit("replace_result", {"result": {}}), frame('{"content":[{"type":"text","text":"pending"}]}')) == ()
 
 
-SCHEMA: dict[str, object] = {
-    "type": "object",
-    "title": "T",
-    "required": ["n"],
-    "additionalProperties": False,
-    "properties": {
-        "n": {"type": "integer"},
-        "s": {"enum": ["a", "b"]},
-        "c": {"const": 1},
-        "l": {"type": "array", "items": {"type": ["number", "null"]}},
-        "o": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("content", "verdict", "where"),
-    [
-        ('{"n":1}', "kept", ""),
-        ('{"n":1.0,"s":"a","c":1.0,"l":[1,2.5,null],"o":null}', "kept", ""),
-        ("{}", "broken", ""),
-        ('{"n":1.5}', "broken", "/n"),
-        ('{"n":true}', "broken", "/n"),
-        ('{"n":1,"s":"c"}', "broken", "/s"),
-        ('{"n":1,"c":"1"}', "broken", "/c"),
-        ('{"n":1,"l":[1,"2"]}', "broken", "/l/1"),
-        ('{"n":1,"o":5}', "broken", "/o"),
-        ('{"n":1,"z":5}', "broken", "/z"),
-        ("[1]", "broken", ""),
-    ],
-)
-def test_the_schema_subset(content: str, verdict: str, where: str) -> None:
-    check = schema_breach(frame('{"content":[],"structuredContent":' + content + "}"), SCHEMA)
-    assert (check.verdict, check.where) == (verdict, where)
-
-
-def test_what_is_not_understood_is_unknown_and_a_breach_still_counts() -> None:
-    answer = frame('{"content":[],"structuredContent":{"a":"x"}}')
-    assert schema_breach(answer, {"properties": {"a": {"pattern": "y"}}}).verdict == "unknown"
-    assert schema_breach(answer, {"$ref": "#/x", "type": "array"}).verdict == "broken"
-    assert (
-        schema_breach(answer, {"properties": {"a": {"anyOf": [{"pattern": "y"}, {"type": "null"}]}}}).verdict
-        == "unknown"
-    )
-    deep: dict[str, object] = {}
-    for _ in range(100):
-        deep = {"anyOf": [deep]}
-    assert schema_breach(answer, deep).verdict == "unknown"
+SCHEMA: dict[str, object] = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
 
 
 def test_structured_content_is_owed_unless_the_tool_failed() -> None:
     assert schema_breach(frame('{"content":[]}'), SCHEMA).verdict == "broken"
+    assert schema_breach(frame('{"content":[],"structuredContent":{"n":"1"}}'), SCHEMA).where == "/n"
+    assert schema_breach(frame('{"content":[],"structuredContent":{"n":1}}'), SCHEMA).verdict == "kept"
     assert schema_breach(frame('{"content":[],"isError":true}'), SCHEMA).verdict == "kept"
     assert schema_breach(frame('{"content":[]}'), None).verdict == "kept"
-    assert loads(frame("{}")) == {"jsonrpc": "2.0", "id": 7, "result": {}}

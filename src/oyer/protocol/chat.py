@@ -1,0 +1,318 @@
+"""Chat Completions messages as values: for the gateway, the model subject and the scripted model.
+
+Owns reading both directions, streamed responses too. Reasoning is never text: the fields and parts that carry it are
+left out, because hidden reasoning is no evidence. A stream without its end marker is cut, whatever it holds.
+Must never raise on what a peer sends (requests: ProtocolError; responses: a `Defect`), or round a number.
+Source: OpenAI Chat Completions API reference; WHATWG HTML, server-sent events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from oyer.errors import ProtocolError
+from oyer.protocol.jsonvalue import JsonValue, dumps, loads, loads_tolerant
+
+__all__ = [
+    "ChatMessage",
+    "ChatRequest",
+    "ChatResponse",
+    "Defect",
+    "ToolCall",
+    "Usage",
+    "build_request",
+    "build_response",
+    "parse_chat_request",
+    "parse_chat_response",
+    "parse_chat_stream",
+]
+
+_NOT_PARAMETERS = ("model", "messages", "tools", "stream")
+_EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+
+
+class Defect(NamedTuple):
+    """Why a response cannot be used. `code`: `not_json`, `api_error`, `no_choice`, `cut_stream`, `bad_shape`."""
+
+    code: str
+    why: str
+
+
+class ToolCall(NamedTuple):
+    """A tool call of the model. `arguments` is None with a `defect` where `arguments_raw` is no JSON object."""
+
+    id: str | None
+    name: str
+    arguments_raw: str
+    arguments: dict[str, JsonValue] | None
+    defect: str | None
+
+
+class Usage(NamedTuple):
+    """Token counts as reported; None where not reported."""
+
+    input: int | None
+    output: int | None
+    total: int | None
+
+
+class ChatMessage(NamedTuple):
+    """One message of a request, without reasoning."""
+
+    role: str
+    text: str
+    tool_calls: tuple[ToolCall, ...]
+    tool_call_id: str | None
+
+
+class ChatRequest(NamedTuple):
+    """A request to a model. `parameters` is everything else that was sent with it."""
+
+    model: str | None
+    messages: tuple[ChatMessage, ...]
+    tools: tuple[dict[str, JsonValue], ...]
+    stream: bool
+    parameters: dict[str, JsonValue]
+
+
+class ChatResponse(NamedTuple):
+    """The first choice of a response. `choices` counts them all."""
+
+    reported_model: str | None
+    text: str
+    tool_calls: tuple[ToolCall, ...]
+    finish: str | None
+    usage: Usage | None
+    choices: int = 1
+
+
+def parse_chat_request(raw: bytes) -> ChatRequest:
+    """Read a request body. Raises: ProtocolError (side `subject`, `E-CHAT-REQUEST`)."""
+    try:
+        value = loads_tolerant(raw)[0]
+    except ProtocolError as error:
+        raise ProtocolError("E-CHAT-REQUEST", f"not JSON: {error}", side="subject") from None
+    messages = value.get("messages") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(messages, list):
+        raise ProtocolError("E-CHAT-REQUEST", "a request is an object with a list of messages", side="subject")
+    model, tools = value.get("model"), value.get("tools")
+    return ChatRequest(
+        model if isinstance(model, str) else None,
+        tuple(_message(item) for item in messages if isinstance(item, dict)),
+        tuple(tool for tool in tools if isinstance(tool, dict)) if isinstance(tools, list) else (),
+        value.get("stream") is True,
+        {key: item for key, item in value.items() if key not in _NOT_PARAMETERS},
+    )
+
+
+def parse_chat_response(raw: bytes) -> ChatResponse | Defect:
+    """Read a response body that was not streamed."""
+    try:
+        value = loads_tolerant(raw)[0]
+    except ProtocolError as error:
+        return Defect("not_json", str(error))
+    return _response(value)
+
+
+def parse_chat_stream(raw: bytes) -> ChatResponse | Defect:
+    """Read a streamed response: chunks put together as the API defines. Without `[DONE]` it is a `cut_stream`."""
+    chunks: list[dict[str, JsonValue]] = []
+    done = False
+    for data in _events(raw):
+        if data.strip() == b"[DONE]":
+            done = True
+            break
+        try:
+            chunk = loads_tolerant(data)[0]
+        except ProtocolError as error:
+            return Defect("not_json", str(error))
+        if not isinstance(chunk, dict):
+            return Defect("bad_shape", "a chunk is no object")
+        if "error" in chunk and chunk["error"] is not None:
+            return _api_error(chunk["error"])
+        chunks.append(chunk)
+    if not done:
+        return Defect("cut_stream", f"the stream ended after {len(chunks)} chunks without its end marker")
+    return _response(_assembled(chunks))
+
+
+def _events(raw: bytes) -> list[bytes]:
+    """Return the data of each complete server-sent event; an event without its blank line does not count."""
+    found = []
+    for event in _EVENT_END.split(raw)[:-1]:
+        lines = re.split(rb"\r\n|\n|\r", event)
+        data = [line[5:].removeprefix(b" ") for line in lines if line.startswith(b"data:")]
+        if data:
+            found.append(b"\n".join(data))
+    return found
+
+
+def _assembled(chunks: Sequence[Mapping[str, JsonValue]]) -> JsonValue:
+    whole: dict[str, JsonValue] = {}
+    text: list[str] = []
+    calls: dict[object, dict[str, JsonValue]] = {}
+    finish: JsonValue = None
+    seen = 0
+    for chunk in chunks:
+        for key in ("model", "usage"):  # the last reported value stands; cumulative counts are never added up
+            if chunk.get(key) is not None:
+                whole[key] = chunk[key]
+        choices = chunk.get("choices")
+        for choice in choices if isinstance(choices, list) else []:
+            if not isinstance(choice, dict) or choice.get("index", 0) != 0:
+                continue
+            seen = 1
+            finish = choice.get("finish_reason") or finish
+            delta = choice.get("delta")
+            if isinstance(delta, dict):
+                text.append(_text(delta.get("content")))
+                _merge_calls(calls, delta.get("tool_calls"))
+    message: JsonValue = {"role": "assistant", "content": "".join(text), "tool_calls": list(calls.values())}
+    whole["choices"] = [{"index": 0, "message": message, "finish_reason": finish}] if seen else []
+    return whole
+
+
+def _merge_calls(calls: dict[object, dict[str, JsonValue]], fragments: JsonValue) -> None:
+    """Join fragments of one index; only a *new* id under a known index begins another call."""
+    for fragment in fragments if isinstance(fragments, list) else []:
+        if not isinstance(fragment, dict):
+            continue
+        index, new_id, function = fragment.get("index", 0), fragment.get("id"), fragment.get("function")
+        key: object = str(index)
+        current = calls.get(key)
+        if current is not None and new_id and current["id"] and new_id != current["id"]:
+            key = (str(index), str(new_id))
+            current = calls.get(key)
+        if current is None:
+            current = calls[key] = {"id": new_id, "function": {"name": "", "arguments": ""}}
+        current["id"] = current["id"] or new_id
+        target = current["function"]
+        if isinstance(function, dict) and isinstance(target, dict):
+            name, piece = function.get("name"), function.get("arguments")
+            target["name"] = target["name"] or name or ""
+            target["arguments"] = f"{target['arguments']}{piece if isinstance(piece, str) else ''}"
+
+
+def _response(value: JsonValue) -> ChatResponse | Defect:
+    if not isinstance(value, dict):
+        return Defect("bad_shape", "the response is no object")
+    if value.get("error") is not None:
+        return _api_error(value["error"])
+    choices = value.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choices, list) or not isinstance(choice, dict) or not isinstance(message, dict):
+        return Defect("no_choice", "the response holds no choice with a message")
+    read = _message(message)
+    model, finish = value.get("model"), choice.get("finish_reason")
+    return ChatResponse(
+        model if isinstance(model, str) else None,
+        read.text,
+        read.tool_calls,
+        finish if isinstance(finish, str) else None,
+        _usage(value.get("usage")),
+        len(choices),
+    )
+
+
+def _api_error(error: JsonValue) -> Defect:
+    text = error.get("message") if isinstance(error, dict) else error
+    return Defect("api_error", text if isinstance(text, str) else "the endpoint reported an error")
+
+
+def _usage(value: JsonValue) -> Usage | None:
+    if not isinstance(value, dict):
+        return None
+    counts = [value.get(key) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]
+    return Usage(*(count if isinstance(count, int) and not isinstance(count, bool) else None for count in counts))
+
+
+def _message(value: Mapping[str, JsonValue]) -> ChatMessage:
+    role, call_id, calls = value.get("role"), value.get("tool_call_id"), value.get("tool_calls")
+    given = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    if isinstance(value.get("function_call"), dict):  # the older form of a single call
+        given.append({"function": value["function_call"]})
+    return ChatMessage(
+        role if isinstance(role, str) else "",
+        _text(value.get("content")),
+        tuple(_tool_call(call) for call in given),
+        call_id if isinstance(call_id, str) else None,
+    )
+
+
+def _text(content: JsonValue) -> str:
+    """Return what a content says: text itself, or its text parts joined. Reasoning parts are no text."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _tool_call(value: Mapping[str, JsonValue]) -> ToolCall:
+    function, call_id = value.get("function"), value.get("id")
+    name = function.get("name") if isinstance(function, dict) else None
+    raw = function.get("arguments") if isinstance(function, dict) else None
+    text = raw if isinstance(raw, str) else ""
+    arguments, defect = _arguments(text)
+    if not isinstance(name, str) or not name:
+        defect = "no_name"
+    return ToolCall(
+        call_id if isinstance(call_id, str) else None, name if isinstance(name, str) else "", text, arguments, defect
+    )
+
+
+def _arguments(text: str) -> tuple[dict[str, JsonValue] | None, str | None]:
+    try:
+        value = loads(text.encode("utf-8"))
+    except UnicodeEncodeError:
+        return None, "not_utf8"
+    except ProtocolError as error:
+        return None, "duplicate_key" if error.code == "E-JSON-DUPLICATE-KEY" else "not_json"
+    return (value, None) if isinstance(value, dict) else (None, "not_an_object")
+
+
+def build_request(
+    model: str,
+    messages: Sequence[Mapping[str, object]],
+    tools: Sequence[Mapping[str, object]] = (),
+    *,
+    stream: bool = False,
+    parameters: Mapping[str, object] | None = None,
+) -> bytes:
+    """Write a request body; the same arguments always give the same bytes."""
+    body: dict[str, object] = {"model": model, "messages": messages}
+    if tools:
+        body["tools"] = tools
+    if stream:
+        body["stream"] = True
+    return dumps({**body, **(parameters or {})})
+
+
+def build_response(
+    model: str,
+    text: str,
+    tool_calls: Sequence[tuple[str, str, Mapping[str, object]]] = (),
+    *,
+    identifier: str = "chatcmpl-0",
+    usage: Usage | None = None,
+) -> bytes:
+    """Write a response body that was not streamed; `tool_calls` are (id, name, arguments)."""
+    message: dict[str, object] = {"role": "assistant", "content": text if text or not tool_calls else None}
+    if tool_calls:
+        message["tool_calls"] = [
+            {"id": id_, "type": "function", "function": {"name": name, "arguments": dumps(arguments).decode("utf-8")}}
+            for id_, name, arguments in tool_calls
+        ]
+    finish = "tool_calls" if tool_calls else "stop"
+    body: dict[str, object] = {"id": identifier, "object": "chat.completion", "created": 0, "model": model}
+    body["choices"] = [{"index": 0, "message": message, "finish_reason": finish}]
+    if usage is not None:
+        body["usage"] = {
+            "prompt_tokens": usage.input,
+            "completion_tokens": usage.output,
+            "total_tokens": usage.total,
+        }
+    return dumps(body)
