@@ -133,6 +133,12 @@ class Child:
         self._stderr_reader.close()
         return self.stderr.value()
 
+    def kill_group(self) -> None:
+        """Kill its whole group at once, if it still runs. `terminate_tree` is the gentle and thorough way."""
+        if self.exit is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+
     def release(self) -> None:
         """Close every descriptor still held. The exit goes on being awaited until it is collected."""
         self.close_stdin()

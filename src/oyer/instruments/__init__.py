@@ -1,0 +1,28 @@
+"""What watches and intervenes: taps, sinks, world watches, and the discovery of what a server offers.
+
+Owns every observer that stands outside the subject. Each writes through a recorder of its own and knows no
+other's. Must never judge what it sees, and never let a failure pass for an absence: what could not be watched
+is a fault on record.
+"""
+
+from __future__ import annotations
+
+from oyer.instruments.in_flight import CallsInFlight
+from oyer.instruments.ports import CallWatcher, OnFault, Recorder
+from oyer.instruments.tap import Tap
+from oyer.instruments.tap_rules import DeclaredBlock, DeclaredEdit, DeclaredLabel, TapRules
+from oyer.instruments.tap_settings import TapLimits, TappedServer
+
+__all__ = [
+    "CallWatcher",
+    "CallsInFlight",
+    "DeclaredBlock",
+    "DeclaredEdit",
+    "DeclaredLabel",
+    "OnFault",
+    "Recorder",
+    "Tap",
+    "TapLimits",
+    "TapRules",
+    "TappedServer",
+]

@@ -1,0 +1,48 @@
+"""What instruments need from whoever runs them.
+
+Owns the Protocols of this room. Must never hold an implementation: the engine hands in a journal writer, the
+other instruments and a function that hears of faults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+__all__ = ["CallWatcher", "OnFault", "Recorder"]
+
+OnFault = Callable[[str, str, str], None]
+"""Called with (where, class, message) after a fault was recorded, or when it could not be."""
+
+
+class Recorder(Protocol):
+    """One writer's journal. `store.JournalWriter` satisfies it."""
+
+    def record(
+        self,
+        kind: str,
+        body: Mapping[str, Any],
+        *,
+        payloads: Mapping[str, bytes] = ...,
+        session: str | None = None,
+        because: Sequence[str] = (),
+        sync: bool = False,
+    ) -> str:
+        """Append one event, stamped now, and return its reference `writer:seq`.
+
+        Each of `payloads` becomes the payload of that name in the body. With `sync` the event and its blobs are on
+        the disk when this returns. Raises: OSError, EvidenceError; then nothing was appended.
+        """
+        ...
+
+
+class CallWatcher(Protocol):
+    """Looks at the world just before a call goes to its server and just before its answer goes to the subject."""
+
+    async def before_forward(self, call_ref: str, in_flight: tuple[str, ...]) -> None:
+        """Called before the call is forwarded; `in_flight` are the calls under way without it."""
+        ...
+
+    async def before_answer(self, call_ref: str, in_flight: tuple[str, ...]) -> None:
+        """Called before the answer is forwarded; `in_flight` are the calls under way, this one included."""
+        ...

@@ -1,0 +1,112 @@
+"""The MCP tap of one server: where the subject's relays connect, and what happens to what they carry.
+
+Owns the listening address, the numbering of connections and their end. The subject is given only a relay
+command; server, environment, tokens and intervention stay on this side. Each connection has a server process
+of its own.
+Source: MCP transports, stdio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from oyer.errors import OyerError
+from oyer.instruments.in_flight import CallsInFlight
+from oyer.instruments.ports import CallWatcher, OnFault, Recorder
+from oyer.instruments.tap_connection import Connection
+from oyer.instruments.tap_link import RelayDoor, RelayLink
+from oyer.instruments.tap_record import ConnectionRecord
+from oyer.instruments.tap_rules import RuleBook, TapRules
+from oyer.instruments.tap_settings import TapLimits, TappedServer, TapSettings
+
+__all__ = ["Tap"]
+
+_MAX_CONNECTIONS = 64
+_NO_RULES = TapRules()
+_DEFAULT_LIMITS = TapLimits()
+
+
+class Tap:
+    """A tap that listens on `socket_path` from `open` to `close`.
+
+    `session` names the session that runs; the engine sets it, and every event carries it.
+    """
+
+    def __init__(
+        self,
+        server: TappedServer,
+        socket_path: Path,
+        recorder: Recorder,
+        *,
+        rules: TapRules = _NO_RULES,
+        limits: TapLimits = _DEFAULT_LIMITS,
+        watchers: Sequence[CallWatcher] = (),
+        calls: CallsInFlight | None = None,
+        on_fault: OnFault | None = None,
+    ) -> None:
+        self.session: str | None = None
+        self._path = socket_path
+        self._settings = TapSettings(
+            server=server,
+            recorder=recorder,
+            rules=RuleBook(server.name, rules),
+            limits=limits,
+            watchers=tuple(watchers),
+            calls=calls or CallsInFlight(),
+            on_fault=on_fault or (lambda where, cls, message: None),
+        )
+        self._door: RelayDoor | None = None
+        self._running: dict[Connection, asyncio.Task[None]] = {}
+        self._opened = 0
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open now."""
+        return len(self._running)
+
+    async def open(self) -> None:
+        """Begin to listen. Raises: OSError."""
+        self._door = RelayDoor(self._path, self._connect, self._refused)
+
+    async def end_connections(self) -> None:
+        """End every connection with its server, as between two sessions; the tap goes on listening."""
+        for connection in list(self._running):
+            connection.end("closing")
+        if self._running:
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def settle(self, limit_s: float) -> None:
+        """Wait, but no longer than this, until no connection is open: the subject has closed them itself."""
+        if self._running:
+            await asyncio.wait(list(self._running.values()), timeout=limit_s)
+
+    async def close(self) -> None:
+        """Stop listening and end every connection. Nothing of the server is left afterwards."""
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+        await self.end_connections()
+
+    def _connect(self, link: RelayLink) -> None:
+        if len(self._running) >= _MAX_CONNECTIONS:
+            link.close(None)
+            self._refused(f"more than {_MAX_CONNECTIONS} connections at once")
+            return
+        server = self._settings.server.name
+        record = ConnectionRecord(self._settings.recorder, server, self._opened, lambda: self.session)
+        connection = Connection(self._opened, link, self._settings, record)
+        self._opened += 1
+        task = asyncio.get_running_loop().create_task(connection.run())
+        self._running[connection] = task
+        task.add_done_callback(lambda _: self._running.pop(connection, None))
+
+    def _refused(self, why: str) -> None:
+        where = f"tap:{self._settings.server.name}"
+        body = {"where": where, "class": "subject", "message": why}
+        try:
+            self._settings.recorder.record("fault", body, session=self.session)
+        except (OSError, OyerError) as error:
+            why = f"{why} (and this could not be recorded: {error})"
+        self._settings.on_fault(where, "subject", why)

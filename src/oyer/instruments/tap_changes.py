@@ -1,0 +1,98 @@
+"""Carrying out a declared change of an answer, with everything on record before the changed bytes leave.
+
+Owns the order: original recorded and synced (by the caller), edit applied, `mcp.intervened` synced, label
+applied, `mcp.policy` synced. An edit that cannot be applied leaves the original as it is, and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from oyer.instruments.tap_record import ConnectionRecord, digest_of_bytes
+from oyer.instruments.tap_rules import DeclaredEdit, RequestPlan, TapRules
+from oyer.protocol import Applied, NotApplied, apply_edit, label
+
+__all__ = ["AnswerChanger"]
+
+
+class AnswerChanger:
+    """Changes the answers of one connection as declared."""
+
+    __slots__ = ("_record", "_rules")
+
+    def __init__(self, record: ConnectionRecord, rules: TapRules) -> None:
+        self._record = record
+        self._rules = rules
+
+    def change(self, original: bytes, ref: str, plans: Mapping[str, RequestPlan], *, is_single: bool) -> bytes:
+        """Return the bytes to deliver for an answer recorded as `ref`.
+
+        `plans` are the requests it may answer, by the reference of their event. An answer that two requests could
+        own, or that stands in a batch, is not changed.
+        """
+        delivered = original
+        edit = self._rules.edit
+        edited = {request: plan.edit_occurrence for request, plan in plans.items() if plan.edit_occurrence is not None}
+        if edit is not None and edited:
+            request, occurrence = next(iter(edited.items()))
+            alone = is_single and len(plans) == 1
+            outcome = apply_edit(edit.edit, original) if alone else _unclear(is_single)
+            self._record_edit(edit, outcome, original, ref, request if alone else None, occurrence)
+            delivered = outcome.modified if isinstance(outcome, Applied) else original
+        if self._rules.label is not None and is_single and all(plan.label for plan in plans.values()):
+            delivered = self._label(self._rules.label.id, self._rules.label.text, original, delivered, ref)
+        return delivered
+
+    def _record_edit(
+        self,
+        edit: DeclaredEdit,
+        outcome: Applied | NotApplied,
+        original: bytes,
+        ref: str,
+        request: str | None,
+        occurrence: int,
+    ) -> None:
+        body: dict[str, Any] = {
+            "intervention": edit.id,
+            "occurrence": occurrence,
+            "of": ref,
+            "original": digest_of_bytes(original),
+            "applied": isinstance(outcome, Applied),
+        }
+        if request is not None:
+            body["request"] = request
+        payloads: dict[str, bytes] = {}
+        if isinstance(outcome, Applied):
+            body["proof"] = {
+                "kind": edit.edit.kind,
+                "spans": [
+                    [one.start, one.end, digest_of_bytes(one.replacement), len(one.replacement)]
+                    for one in outcome.spans
+                ],
+            }
+            payloads["modified"] = outcome.modified
+        else:
+            body["why"] = f"{outcome.why_code}: {outcome.why}"
+        because = (ref,) if request is None else (ref, request)
+        self._record.event("mcp.intervened", body, payloads=payloads, because=because, sync=True)
+
+    def _label(self, policy: str, text: str, original: bytes, modified: bytes, ref: str) -> bytes:
+        outcome = label(text, modified)
+        if isinstance(outcome, NotApplied):
+            return modified  # an answer without text, an error: there is nothing to put a label on
+        body = {
+            "policy": policy,
+            "did": "labelled",
+            "of": ref,
+            "original": digest_of_bytes(original),
+            "modified": digest_of_bytes(modified) if modified != original else None,
+        }
+        self._record.event("mcp.policy", body, payloads={"delivered": outcome.modified}, because=(ref,), sync=True)
+        return outcome.modified
+
+
+def _unclear(is_single: bool) -> NotApplied:
+    if not is_single:
+        return NotApplied("batch", "the answer stands in a batch")
+    return NotApplied("ambiguous", "more than one request could own this answer")

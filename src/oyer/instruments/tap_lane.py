@@ -1,0 +1,130 @@
+"""One direction of one connection: bytes in, frames through a step, bytes out.
+
+Owns order and back pressure. Each frame is handed to `step` and the next one waits until that step is done;
+while the far side does not read, this side is not read either. What a frame means is not known here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+from oyer.errors import HarnessError, OyerError
+from oyer.host import PipeReader, PipeWriter
+from oyer.protocol import LineSplitter, Overlong
+
+__all__ = ["Lane", "Step"]
+
+Step = Callable[["bytes | Overlong", bool], "Coroutine[Any, Any, None] | None"]
+"""Takes a frame and whether its line end is there; returns what is left to await, if anything."""
+
+
+class Lane:
+    """Reads one descriptor, writes another. `on_end()` is called once, after the last frame's step.
+
+    `on_error(error)` hears what a step raised; the lane takes no further frame then.
+    """
+
+    __slots__ = ("_backlog", "_ended", "_on_end", "_on_error", "_reader", "_splitter", "_step", "_stopped", "_task",
+                 "finished", "writer")  # fmt: skip
+
+    def __init__(
+        self,
+        read_fd: int,
+        write_fd: int,
+        *,
+        max_frame_bytes: int,
+        step: Step,
+        on_end: Callable[[], None],
+        on_broken: Callable[[], None],
+        on_error: Callable[[OSError | OyerError], None],
+    ) -> None:
+        self._step = step
+        self._on_end = on_end
+        self._on_error = on_error
+        self._splitter = LineSplitter(max_frame_bytes)
+        self._backlog: deque[tuple[bytes | Overlong, bool]] = deque()
+        self._ended = False
+        self._stopped = False
+        self._task: asyncio.Task[None] | None = None
+        self.finished = asyncio.Event()
+        self.writer = PipeWriter(write_fd, on_broken=on_broken, on_drained=self._flow)
+        self._reader = PipeReader(read_fd, self._data, self._end)
+
+    def stop(self) -> None:
+        """Read no more; what was written already still goes out until the writer is closed."""
+        self._stopped = True
+        self._backlog.clear()
+        self._reader.close()
+        self.finished.set()
+
+    def cancel(self) -> None:
+        """Stop, and give up the step under way."""
+        self.stop()
+        if self._task is not None:
+            self._task.cancel()
+
+    def _data(self, data: bytes) -> None:
+        self._backlog.extend((frame, True) for frame in self._splitter.feed(data))
+        if self._splitter.pending_bytes > self._splitter.max_frame_bytes:
+            # The bound is passed: no need to wait for a line end that may never come.
+            rest = self._splitter.end()
+            if rest is not None:
+                self._backlog.append((rest, False))
+        self._flow()
+
+    def _end(self) -> None:
+        rest = self._splitter.end()
+        if rest is not None:
+            self._backlog.append((rest, False))
+        self._ended = True
+        self._flow()
+
+    def _flow(self) -> None:
+        """Take frames until there is none, one needs to be awaited, or the far side must read first."""
+        if self._task is not None:
+            return
+        while self._backlog and not self.writer.pending_bytes:
+            step: Coroutine[Any, Any, None] | None = None
+            with self._guard():
+                step = self._step(*self._backlog.popleft())
+            if step is not None:
+                self._reader.pause()
+                self._task = asyncio.get_running_loop().create_task(self._await_step(step))
+                return
+        if self._backlog or self.writer.pending_bytes:
+            self._reader.pause()
+        elif not self._ended:
+            self._reader.resume()
+        elif not self.finished.is_set():
+            self.finished.set()
+            self._on_end()
+
+    async def _await_step(self, step: Coroutine[Any, Any, None]) -> None:
+        try:
+            with self._guard():
+                await step
+        finally:
+            self._task = None
+        if not self._stopped:
+            self._flow()
+
+    @contextlib.contextmanager
+    def _guard(self) -> Iterator[None]:
+        """Turn a known failure into a report; report an unknown one too, and let it go on to the event loop."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            raise
+        except (OSError, OyerError) as error:
+            self._fail(error)
+        except BaseException:
+            self._fail(HarnessError("E-TAP-STEP", "a step of the tap failed in an unforeseen way"))
+            raise
+
+    def _fail(self, error: OSError | OyerError) -> None:
+        self.stop()
+        self._on_error(error)

@@ -1,0 +1,93 @@
+"""What a tap is told to change: at most one intervention and one policy, declared before the run.
+
+Owns the choice of the message a declared change is about. The change itself is a pure transform in
+`protocol`. Must never choose by time, content of answers or anything but the requests seen, in order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from oyer.errors import UsageError
+from oyer.protocol import REFUSAL_TEXT, BlockRule, Edit, OccurrenceCounter, Request, Selector
+
+__all__ = ["DeclaredBlock", "DeclaredEdit", "DeclaredLabel", "RequestPlan", "RuleBook", "TapRules"]
+
+_NOT_BY_SPLICE = ("delay_ms", "drop")
+
+
+class DeclaredEdit(NamedTuple):
+    """The intervention of a manipulated condition."""
+
+    id: str
+    selector: Selector
+    edit: Edit
+
+
+class DeclaredLabel(NamedTuple):
+    """A policy that labels what the selected requests return."""
+
+    id: str
+    selector: Selector
+    text: str
+
+
+class DeclaredBlock(NamedTuple):
+    """A policy that refuses calls; they never reach the server."""
+
+    id: str
+    server: str
+    rule: BlockRule
+    text: str = REFUSAL_TEXT
+
+
+class TapRules(NamedTuple):
+    """Everything a tap may change; nothing, in a baseline."""
+
+    edit: DeclaredEdit | None = None
+    label: DeclaredLabel | None = None
+    block: DeclaredBlock | None = None
+
+
+class RequestPlan(NamedTuple):
+    """What is declared about one request: the occurrence whose answer is to be edited, a label, a refusal."""
+
+    edit_occurrence: int | None
+    label: bool
+    refuse: bool
+
+    @property
+    def changes_answer(self) -> bool:
+        """True when the answer will not be forwarded as it came."""
+        return self.label or self.edit_occurrence is not None
+
+
+_NOTHING = RequestPlan(None, False, False)
+
+
+class RuleBook:
+    """Applies the rules of one server over all its connections in one attempt."""
+
+    __slots__ = ("_edits", "_labels", "_server", "rules")
+
+    def __init__(self, server: str, rules: TapRules) -> None:
+        if rules.edit is not None and rules.edit.edit.kind in _NOT_BY_SPLICE:
+            kind = rules.edit.edit.kind
+            raise UsageError("E-TAP-EDIT", f"this tap cannot apply {kind!r}", where=rules.edit.id)
+        self._server = server
+        self.rules = rules
+        self._edits = OccurrenceCounter(rules.edit.selector) if rules.edit else None
+        self._labels = OccurrenceCounter(rules.label.selector) if rules.label else None
+
+    def plan(self, request: Request, session: str | None) -> RequestPlan:
+        """Take the next request and say what is declared about it."""
+        if self._edits is None and self._labels is None and self.rules.block is None:
+            return _NOTHING
+        edited = self._edits.take(request, self._server, session or "") if self._edits else None
+        labelled = self._labels.take(request, self._server, session or "") if self._labels else None
+        block = self.rules.block
+        return RequestPlan(
+            edit_occurrence=edited.number if edited is not None and edited.declared else None,
+            label=labelled is not None and labelled.declared,
+            refuse=block is not None and block.server == self._server and block.rule.denies(request),
+        )

@@ -1,0 +1,52 @@
+"""What a tap is told once, for all its connections.
+
+Owns values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from oyer.host import Patience
+from oyer.instruments.in_flight import CallsInFlight
+from oyer.instruments.ports import CallWatcher, OnFault, Recorder
+from oyer.instruments.tap_rules import RuleBook
+from oyer.protocol import MAX_FRAME_BYTES
+
+__all__ = ["TapLimits", "TapSettings", "TappedServer"]
+
+
+class TappedServer(NamedTuple):
+    """A server as the Case declares it, with everything filled in.
+
+    `env` is its whole environment; `marker` a directory name that only processes of this server carry.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    marker: str | None = None
+
+
+class TapLimits(NamedTuple):
+    """Bounds of a tap; `flush_s` is how long a slow reader may take for what was written when all has ended."""
+
+    max_frame_bytes: int = MAX_FRAME_BYTES
+    answer_timeout_s: float = 60.0
+    flush_s: float = 1.0
+    patience: Patience = Patience()
+
+
+class TapSettings(NamedTuple):
+    """What all connections of one tap share."""
+
+    server: TappedServer
+    recorder: Recorder
+    rules: RuleBook
+    limits: TapLimits
+    watchers: tuple[CallWatcher, ...]
+    calls: CallsInFlight
+    on_fault: OnFault
