@@ -13,7 +13,7 @@ from oyer.adjudicate.ledger import LedgerCount, count_ledger
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.reasons import REASONS
-from oyer.adjudicate.series import SeriesInput, SeriesResult, TrialInput, derive_series
+from oyer.adjudicate.series import SeriesInput, SeriesResult, TrialInput, derive_series, derived_files
 
 __all__ = [
     "REASONS",
@@ -27,5 +27,6 @@ __all__ = [
     "count_ledger",
     "derive_outcome",
     "derive_series",
+    "derived_files",
     "observed_pins",
 ]

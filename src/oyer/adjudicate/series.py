@@ -9,9 +9,9 @@ from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.compare import ComparisonInput, compare
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.observe import TrialEvidence, read_watches
-from oyer.records import Case, Comparison, Condition, Outcome, PinSet, Plan, PlannedTrial
+from oyer.records import Case, Comparison, Condition, Outcome, PinSet, Plan, PlannedTrial, canonical_bytes
 
-__all__ = ["SeriesInput", "SeriesResult", "TrialInput", "derive_series"]
+__all__ = ["SeriesInput", "SeriesResult", "TrialInput", "derive_series", "derived_files"]
 
 
 class TrialInput(NamedTuple):
@@ -116,3 +116,12 @@ def _input(
         pinned=given.pinned.get((first.subject, first.case)),
         named_elsewhere=named,
     )
+
+
+def derived_files(result: SeriesResult) -> Mapping[str, bytes]:
+    """Return every derived record in canonical bytes, by its path in a series."""
+    files = {f"outcomes/{trial}.json": canonical_bytes(outcome) for trial, outcome in result.outcomes.items()}
+    for comparison in result.comparisons:
+        name = comparison_name(comparison.case, comparison.subject, comparison.repetition)
+        files[f"comparisons/{name}.json"] = canonical_bytes(comparison)
+    return files

@@ -157,7 +157,7 @@ class Case(Record):
     isolation: Literal["none", "process", "sandbox"] = "process"
     vars: Mapping[str, str] = Field(default_factory=dict)
     world: str | None = None
-    symlinks: bool = False
+    symlinks: tuple[str, ...] = ()
     servers: Mapping[str, Server] = Field(default_factory=dict)
     sinks: Mapping[str, Sink] = Field(default_factory=dict)
     sessions: tuple[Session, ...] = Field(min_length=1)

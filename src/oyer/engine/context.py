@@ -1,0 +1,61 @@
+"""What every attempt of a series shares, and what one attempt is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from oyer.instruments import SinkHost
+from oyer.store import JournalWriter, SeriesStore
+from oyer.subjects import Scripts, StopLimits, Subject, SubjectIdentity, identify_subject, make_subject
+
+from oyer.engine.request import CaseSource, SubjectSpec
+from oyer.records import Case, PinSet, PlannedTrial, plain
+
+__all__ = ["AttemptPlan", "SeriesContext", "identity_of", "scripts_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptPlan:
+    """One attempt: the planned trial, its case with its files, who is on trial, and what was pinned."""
+
+    planned: PlannedTrial
+    attempt: int
+    source: CaseSource
+    spec: SubjectSpec
+    identity: SubjectIdentity
+    pinned: PinSet
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesContext:
+    """The shared parts of a running series. `sinks` is the process that hosts http sinks, None where none is needed."""
+
+    series: str
+    store: SeriesStore
+    sinks: SinkHost | None
+    subjects: Mapping[str, SubjectSpec]
+
+    def make_subject(self, plan: AttemptPlan, journal: JournalWriter) -> Subject:
+        """Make the subject of one attempt; its processes start with its sessions."""
+        case = plan.source.case
+        return make_subject(
+            plan.spec.name, journal, scripts=scripts_of(case), model=plan.spec.model, stop=stop_of(case)
+        )
+
+
+def scripts_of(case: Case) -> Scripts | None:
+    """Return the Case's two scripts, None where it declares none."""
+    if case.doubles is None:
+        return None
+    return Scripts.parse(plain(case.doubles), order=tuple(session.id for session in case.sessions))
+
+
+def stop_of(case: Case) -> StopLimits:
+    """Return the Case's declared stops."""
+    return StopLimits(model_calls=case.stop.model_calls, tool_calls=case.stop.tool_calls)
+
+
+def identity_of(spec: SubjectSpec, case: Case) -> SubjectIdentity:
+    """Say who a subject is for a case. Raises: UsageError where it makes no sense there."""
+    return identify_subject(spec.name, scripts=scripts_of(case), model=spec.model, stop=stop_of(case))

@@ -1,0 +1,120 @@
+"""Observing the surroundings when a series opens: host, harness, packages, subject, servers."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
+
+from oyer.subjects import SubjectIdentity
+
+import oyer
+from oyer.records import (
+    Case,
+    Environment,
+    Hardware,
+    Harness,
+    PinSet,
+    SubjectPin,
+    ToolPin,
+    digest,
+)
+
+__all__ = ["dependencies", "harness", "observe_environment", "pin_set", "prompts_digest", "subject_text"]
+
+
+@functools.cache
+def harness() -> Harness:
+    """Identify Oyer itself: its version and a digest over every file of the package."""
+    root = Path(oyer.__file__).parent
+    total = sha256()
+    for path in sorted(root.rglob("*.py")):
+        total.update(f"{path.relative_to(root).as_posix()}\n".encode())
+        total.update(sha256(path.read_bytes()).digest())
+    return Harness(version=oyer.__version__, source=f"sha256:{total.hexdigest()}")
+
+
+@functools.cache
+def dependencies() -> Mapping[str, str]:
+    """Return every installed package the harness could import, with its version."""
+    found = {dist.metadata["Name"].lower(): dist.version for dist in metadata.distributions() if dist.metadata["Name"]}
+    return dict(sorted(found.items()))
+
+
+def hardware() -> Hardware:
+    """Describe the host as far as it can bear on a result."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        memory = None
+    return Hardware(
+        system=f"{platform.system()} {platform.release()}",
+        machine=platform.machine(),
+        cores=os.cpu_count() or 1,
+        memory_bytes=memory,
+    )
+
+
+def subject_text(identity: SubjectIdentity) -> str:
+    """Return how a subject is pinned in one string: name, driver and revision."""
+    return f"{identity.name} ({identity.driver} {identity.revision})"
+
+
+def prompts_digest(case: Case) -> str:
+    """Digest the turns in the form in which they are compared with those delivered."""
+    return digest([[f"{s.id}/turn/{n}", text] for s in case.sessions for n, text in enumerate(s.turns)])
+
+
+def observe_environment(
+    case: Case,
+    identity: SubjectIdentity,
+    tools: Mapping[str, ToolPin],
+    *,
+    world_digest: str | None,
+    endpoint: str | None,
+) -> Environment:
+    """Pin everything about the subject and its surroundings as it stands now."""
+    packages = dependencies()
+    return Environment(
+        subject=SubjectPin(
+            driver=identity.driver,
+            name=identity.name,
+            revision=identity.revision if identity.revision != "unidentified" else None,
+            identified=identity.revision != "unidentified",
+            model=identity.model,
+            endpoint=endpoint,
+            parameters=dict(identity.parameters),
+        ),
+        prompts=prompts_digest(case),
+        tools=dict(tools),
+        dependencies=dict(packages),
+        dependencies_digest=digest(dict(packages)),
+        hardware=hardware(),
+        harness=harness(),
+        python=sys.version.split()[0],
+        state=world_digest,
+        budgets=case.budget.model_dump(mode="json"),
+        policy=case.hardened.model_dump(mode="json") if case.hardened else {},
+        isolation=case.isolation,
+    )
+
+
+def pin_set(case_digest: str, environment: Environment, identity: SubjectIdentity) -> PinSet:
+    """Return the closed list of pinned fields, as far as they are known before the first trial."""
+    return PinSet(
+        case=case_digest,
+        world=environment.state,
+        prompts=environment.prompts,
+        subject=subject_text(identity),
+        parameters=None,
+        models={},
+        listings={name: tool.listing for name, tool in environment.tools.items() if tool.listing is not None},
+        harness=f"{environment.harness.version} {environment.harness.source}",
+        dependencies=environment.dependencies_digest,
+        python=environment.python,
+    )

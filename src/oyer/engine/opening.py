@@ -1,0 +1,144 @@
+"""Opening a series: look at the host, the servers and the worlds once, pin all of it, write it down, then begin."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from oyer.instruments import Listing, TappedServer, discover
+from oyer.store import SeriesStore
+
+from oyer.engine.context import identity_of
+from oyer.engine.environment import observe_environment, pin_set
+from oyer.engine.place import Placement, place_server
+from oyer.engine.request import CaseSource, RunRequest
+from oyer.evidence import VOCABULARY, Redactor
+from oyer.host import (
+    RunDir,
+    base_environment,
+    boot_id,
+    copy_world,
+    make_run_dir,
+    new_run_id,
+    stamp,
+    sweep_run,
+    take_snapshot,
+)
+from oyer.plan import build_plan
+from oyer.records import PinSet, Plan, Record, Series, ToolPin, canonical_bytes, digest
+
+__all__ = ["Opening", "open_series"]
+
+NOWHERE = "http://127.0.0.1:9/"
+"""The discard port: while tools are only listed, no sink is up, and an effect must lead nowhere."""
+
+
+class Opening(NamedTuple):
+    """An opened series: its id, its store, its plan, and the pins per subject and case."""
+
+    series: str
+    store: SeriesStore
+    plan: Plan
+    pinned: Mapping[tuple[str, str], PinSet]
+
+
+class _Seen(NamedTuple):
+    tools: Mapping[str, ToolPin]
+    world_digest: str
+
+
+async def open_series(request: RunRequest) -> Opening:
+    """Pin and write everything that is fixed before the first trial. Raises: UsageError, RecordError, HarnessError."""
+    plan = build_plan(
+        [source.loaded for source in request.cases],
+        [spec.name for spec in request.subjects],
+        seed=request.seed,
+        repeat=request.repeat,
+        conditions=request.conditions,
+    )
+    series = f"s{new_run_id()[1:]}"
+    seen = {source.case.id: await _look(source) for source in request.cases}
+    pins: dict[str, bytes] = {source.loaded.digest: canonical_bytes(source.case) for source in request.cases}
+    pinned: dict[tuple[str, str], PinSet] = {}
+    environments: dict[str, dict[str, str]] = {}
+    pinsets: dict[str, dict[str, str]] = {}
+    for spec in request.subjects:
+        for source in request.cases:
+            identity = identity_of(spec, source.case)
+            endpoint = spec.model.base_url if spec.model else None
+            found = seen[source.case.id]
+            environment = observe_environment(
+                source.case, identity, found.tools, world_digest=found.world_digest, endpoint=endpoint
+            )
+            pin = pin_set(source.loaded.digest, environment, identity)
+            pinned[spec.name, source.case.id] = pin
+            environments.setdefault(spec.name, {})[source.case.id] = _keep(pins, environment)
+            pinsets.setdefault(spec.name, {})[source.case.id] = _keep(pins, pin)
+    manifest = Series(
+        series=series,
+        opened=stamp().t_wall,
+        plan=digest(plan),
+        cases={source.case.id: source.loaded.digest for source in request.cases},
+        environments=environments,
+        pinsets=pinsets,
+        condition_order=tuple(dict.fromkeys(planned.condition for planned in plan.trials)),
+        seed=request.seed,
+        jobs=request.jobs,
+        vocabulary=VOCABULARY,
+        boot=boot_id(),
+        arguments=request.arguments,
+    )
+    secrets = {spec.key_name: spec.key.encode() for spec in request.subjects if spec.key}
+    store = SeriesStore.create(
+        request.out,
+        canonical_bytes(manifest),
+        canonical_bytes(plan),
+        pins,
+        clock=stamp,
+        redactor=Redactor(secrets),
+    )
+    return Opening(series, store, plan, pinned)
+
+
+def _keep(pins: dict[str, bytes], record: Record) -> str:
+    data = canonical_bytes(record)
+    name = digest(record)
+    pins[name] = data
+    return name
+
+
+async def _look(source: CaseSource) -> _Seen:
+    """Start every server once in a scratch world and list its tools; look at the fixture world."""
+    rundir = make_run_dir()
+    try:
+        if source.world is not None:
+            await asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
+        world = await asyncio.to_thread(take_snapshot, rundir.world)
+        tools = {name: await _tool_pin(source, name, rundir) for name in source.case.servers}
+        return _Seen(tools, world.digest)
+    finally:
+        await sweep_run(str(rundir.root))
+        await asyncio.to_thread(rundir.remove)
+
+
+async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
+    case = source.case
+    placement = Placement.of(case, str(new_run_id()), rundir)
+    for sink in case.sinks:
+        placement.add(f"sink.{sink}.url", NOWHERE)
+        placement.add(f"sink.{sink}.token", "none")
+    server = case.servers[name]
+    command, env = place_server(server, placement.values, source.base)
+    tapped = TappedServer(
+        name, command, {**base_environment(rundir.home, rundir.temp, os.environ), **env}, rundir.world, str(rundir.root)
+    )
+    listing: Listing = await discover(tapped, timeout_s=min(case.budget.answer_s, 30))
+    return ToolPin(
+        command=server.command,
+        listing=listing.digest,
+        tools=listing.tools,
+        server_info=listing.server_info,
+        problem=listing.problem,
+    )

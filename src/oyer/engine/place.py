@@ -1,0 +1,84 @@
+"""Filling in a Case's placeholders for one run, and the table of run tokens that makes the arms comparable.
+
+Whatever differs between runs (directories, tokens, addresses, drawn values) is written into the masks of
+`trial.opened`: with every token replaced by its placeholder, what the arms were given must be equal.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from oyer.errors import HarnessError
+from oyer.host import RunDir
+from oyer.records import Case, Server, expand, names_in
+
+__all__ = ["Placement", "drawn_names", "place_server"]
+
+DRAWN_LENGTH = 12
+
+
+@dataclass(slots=True)
+class Placement:
+    """The values of one run's placeholders, by name, and the masks of all its tokens."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    masks: dict[str, str] = field(default_factory=dict)
+    drawn: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, case: Case, run: str, rundir: RunDir) -> Placement:
+        """Place a run: its directories and its drawn values. Sinks and relays are added as they open."""
+        placement = cls()
+        placement.values["python"] = sys.executable
+        placement.values["world"] = str(rundir.world)
+        placement.masks[str(rundir.root)] = "{run.dir}"
+        placement.masks[run] = "{run}"
+        for name in drawn_names(case):
+            # Drawn from the run id, which is itself unguessable: recorded, and different in every arm.
+            value = sha256(f"{run}:{name}".encode()).hexdigest()[:DRAWN_LENGTH]
+            placement.values[f"random.{name}"] = value
+            placement.drawn[name] = value
+            placement.masks[value] = f"{{random.{name}}}"
+        return placement
+
+    def add(self, name: str, value: str) -> None:
+        """Add a token of this run under its placeholder's name."""
+        self.values[name] = value
+        self.masks[value] = f"{{{name}}}"
+
+
+def drawn_names(case: Case) -> tuple[str, ...]:
+    """Return the names of the values that a case wants drawn per run."""
+    texts = [text for server in case.servers.values() for text in (*server.command, *server.env.values())]
+    names = {name for text in texts for name in names_in(text) if name.startswith("random.")}
+    return tuple(sorted(name.removeprefix("random.") for name in names))
+
+
+def place_server(server: Server, values: Mapping[str, str], base: Path) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return a server's command and environment for one run.
+
+    A word of the command that names a file beside the case file is made absolute: the server runs in the world.
+    Raises: HarnessError where a placeholder has no value in this run.
+    """
+
+    def fill(text: str) -> str:
+        missing = [name for name in names_in(text) if name not in values]
+        if missing:
+            raise HarnessError("E-PLACEHOLDER-OPEN", f"{{{missing[0]}}} has no value in this run", where=text)
+        return expand(text, values.get)
+
+    words = [fill(word) for word in server.command]
+    return tuple(_beside(word, base, first=index == 0) for index, word in enumerate(words)), {
+        name: fill(text) for name, text in server.env.items()
+    }
+
+
+def _beside(word: str, base: Path, *, first: bool) -> str:
+    if word.startswith(("/", "-")) or (first and "/" not in word):
+        return word
+    found = base / word
+    return str(found.resolve()) if "/" in word and found.exists() else word

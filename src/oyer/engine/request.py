@@ -1,0 +1,77 @@
+"""What a series is asked to run, what it says on the way, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from oyer.subjects import ModelSettings
+
+from oyer.adjudicate import SeriesResult
+from oyer.records import Case, Condition, LoadedCase, Plan
+
+__all__ = ["CaseSource", "OnProgress", "Progress", "RunRequest", "SeriesOutcome", "SubjectSpec"]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSource:
+    """A loaded case, the directory its relative paths start from, and its world (None where it has none)."""
+
+    loaded: LoadedCase
+    base: Path
+    world: Path | None
+
+    @property
+    def case(self) -> Case:
+        """The case itself."""
+        return self.loaded.case
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectSpec:
+    """A subject by name (`scripted:obedient`, `model`), with what only a model needs. `key` is the endpoint's."""
+
+    name: str
+    model: ModelSettings | None = None
+    key: str | None = None
+    key_name: str = "MODEL_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """One series. `out` must not exist, or be an empty directory."""
+
+    cases: tuple[CaseSource, ...]
+    subjects: tuple[SubjectSpec, ...]
+    out: Path
+    conditions: tuple[Condition, ...] | None = None
+    seed: int = 0
+    repeat: int = 1
+    jobs: int = 1
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a series is. `current` names what runs now, for people at the terminal."""
+
+    done: int
+    total: int
+    by_status: Mapping[str, int]
+    current: str | None
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesOutcome:
+    """A series that ran, or was interrupted: where it is, its plan, and what it shows so far."""
+
+    path: Path
+    plan: Plan
+    result: SeriesResult
+    interrupted: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+
+OnProgress = Callable[[Progress], None]

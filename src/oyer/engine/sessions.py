@@ -1,0 +1,115 @@
+"""Sessions in order, turns in order, with every bound kept from outside the thing it bounds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from oyer.store import JournalWriter
+from oyer.subjects import Subject, TurnEnd
+
+from oyer.engine.faults import FaultLog
+from oyer.engine.instruments import Bench
+from oyer.host import RunDir
+from oyer.records import Case, Session
+
+__all__ = ["run_sessions"]
+
+AFTER_FAULT_S = 3.0
+"""How long a turn may still take to end by itself after an instrument reported a fault."""
+
+FATAL = frozenset({"crash", "protocol", "budget", "harness"})
+
+Report = Callable[[str, str, str], None]
+
+
+async def run_sessions(
+    *,
+    bench: Bench,
+    journal: JournalWriter,
+    case: Case,
+    subject: Subject,
+    faults: FaultLog,
+    rundir: RunDir,
+    env: Mapping[str, str],
+    fault: Report,
+) -> str | None:
+    """Run every session until the end, a stop, or a fault. Return what declared stop ended it, if one did."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + case.budget.wall_s
+    stopped_by: str | None = None
+    for number, session in enumerate(case.sessions):
+        journal.record("session.opened", {"number": number}, session=session.id)
+        bench.enter(session.id)
+        try:
+            given = bench.given(session, cwd=str(rundir.world), env=env)
+            await subject.open_session(session.id, given)
+            stopped_by = await _turns(session, journal, case, subject, faults, deadline, fault)
+        finally:
+            await subject.close_session()
+            await bench.leave(session.id, last=number == len(case.sessions) - 1)
+            journal.record("session.closed", {"number": number}, session=session.id)
+        if faults.first is not None or stopped_by is not None:
+            break
+    return stopped_by
+
+
+async def _turns(
+    session: Session,
+    journal: JournalWriter,
+    case: Case,
+    subject: Subject,
+    faults: FaultLog,
+    deadline: float,
+    fault: Report,
+) -> str | None:
+    loop = asyncio.get_running_loop()
+    for number, text in enumerate(session.turns):
+        left_s = max(0.001, deadline - loop.time())
+        end = await _turn(subject, text, left_s, faults, journal, session.id, number)
+        if end is None:
+            return None
+        if end.fault is not None:
+            faults.hear("subject", "dependency_unavailable" if end.ended_by == "harness" else "subject", end.detail)
+        elif end.ended_by == "budget":
+            seen = int(case.budget.wall_s - (deadline - loop.time()))
+            journal.record(
+                "budget.exceeded", {"what": "wall_s", "limit": case.budget.wall_s, "seen": seen}, session=session.id
+            )
+            fault("engine", "budget_exceeded", f"the trial took longer than wall_s: {case.budget.wall_s}")
+        elif end.ended_by in FATAL:
+            fault("subject", "subject", end.detail or end.ended_by)
+        if end.ended_by == "stop":
+            return end.detail or "stop"
+        if faults.first is not None:
+            return None
+    return None
+
+
+async def _turn(
+    subject: Subject,
+    text: str,
+    left_s: float,
+    faults: FaultLog,
+    journal: JournalWriter,
+    session: str,
+    number: int,
+) -> TurnEnd | None:
+    """Send one turn; return None where an instrument's fault ended it before the subject did."""
+    turn = asyncio.ensure_future(subject.turn(text, timeout_s=left_s))
+    alarm = asyncio.ensure_future(faults.heard.wait())
+    try:
+        await asyncio.wait({turn, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if not turn.done():
+            await asyncio.wait({turn}, timeout=AFTER_FAULT_S)
+        if turn.done():
+            return turn.result()
+        journal.record(
+            "turn.received", {"number": number, "ended_by": "harness"}, payloads={"payload": b""}, session=session
+        )
+        return None
+    finally:
+        alarm.cancel()
+        if not turn.done():
+            turn.cancel()
+            await asyncio.gather(turn, return_exceptions=True)

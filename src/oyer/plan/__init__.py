@@ -1,0 +1,10 @@
+"""The plan room: cases and pins -> an ordered, seeded, pre-registered list of trials.
+
+Owns the order in which trials are planned. Must never know how a trial is run, and never look at a result.
+"""
+
+from __future__ import annotations
+
+from oyer.plan.build import build_plan, seeded_order, trial_name
+
+__all__ = ["build_plan", "seeded_order", "trial_name"]

@@ -1,0 +1,85 @@
+"""Building a `Plan@1`: every case, subject, repetition and condition, once, in a declared order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Literal, TypeVar
+
+from oyer.errors import UsageError
+from oyer.records import Condition, LoadedCase, Plan, PlannedCase, PlannedTrial, Repeat
+
+__all__ = ["build_plan", "seeded_order", "trial_name"]
+
+T = TypeVar("T")
+
+
+def seeded_order(items: Sequence[T], seed: int) -> list[T]:
+    """Return the items in the order of sha256(seed, index): the same for everyone who knows the seed."""
+    keys = {index: sha256(f"{seed}:{index}".encode()).digest() for index in range(len(items))}
+    return [items[index] for index in sorted(keys, key=lambda found: keys[found])]
+
+
+def trial_name(position: int, case: str, subject: str, repetition: int, condition: str) -> str:
+    """Return the file-safe name of a trial. It is for people at the series directory; no subject ever sees it."""
+    words = [re.sub(r"[^a-z0-9_-]+", "-", word.lower()).strip("-") or "x" for word in (case, subject)]
+    return f"t{position:05d}.{words[0][:60]}.{words[1][:60]}.r{repetition}.{condition}"
+
+
+def build_plan(
+    cases: Sequence[LoadedCase],
+    subjects: Sequence[str],
+    *,
+    seed: int,
+    repeat: int = 1,
+    conditions: Sequence[Condition] | None = None,
+    order: Literal["fixed", "shuffled"] = "fixed",
+) -> Plan:
+    """Plan every trial. `conditions` keeps only these of each case's own; the arms of one repetition stay together.
+
+    Raises: UsageError `E-CONDITION-UNKNOWN` where a case does not have a named condition.
+    """
+    groups = [
+        (loaded, subject, repetition) for repetition in range(1, repeat + 1) for loaded in cases for subject in subjects
+    ]
+    if order == "shuffled":
+        groups = seeded_order(groups, seed)
+    trials: list[PlannedTrial] = []
+    for loaded, subject, repetition in groups:
+        for condition in _conditions(loaded, conditions):
+            position = len(trials)
+            trials.append(
+                PlannedTrial(
+                    trial=trial_name(position, loaded.case.id, subject, repetition, condition),
+                    position=position,
+                    case=loaded.case.id,
+                    case_digest=loaded.digest,
+                    subject=subject,
+                    repetition=repetition,
+                    condition=condition,
+                )
+            )
+    return Plan(
+        cases=tuple(PlannedCase(id=c.case.id, revision=c.case.revision, digest=c.digest) for c in cases),
+        subjects=tuple(subjects),
+        conditions=tuple(conditions or ()),
+        order=order,
+        seed=seed,
+        repeat=Repeat(fixed=repeat),
+        trials=tuple(trials),
+    )
+
+
+def _conditions(loaded: LoadedCase, wanted: Sequence[Condition] | None) -> tuple[Condition | Literal["plain"], ...]:
+    own = loaded.case.conditions
+    if not own:
+        return ("plain",)
+    unknown = [name for name in wanted or () if name not in own]
+    if unknown:
+        raise UsageError(
+            "E-CONDITION-UNKNOWN",
+            f"case {loaded.case.id} has no condition {', '.join(unknown)}",
+            hint=f"it has {', '.join(own)}",
+        )
+    return tuple(name for name in own if wanted is None or name in wanted)

@@ -1,0 +1,11 @@
+"""The verify room: a stored series in, numbered checks out.
+
+Owns the offline verifier and the reading of a series it shares with the run. Must never run a trial, open a network
+connection, execute anything from what it reads, or believe a recorded result it can derive again.
+"""
+
+from __future__ import annotations
+
+from oyer.verify.reading import Reader, Reading, parse_record, read_series
+
+__all__ = ["Reader", "Reading", "parse_record", "read_series"]
