@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from oyer.engine.context import AttemptPlan, SeriesContext
+from oyer.engine.faults import FaultLog
+from oyer.engine.place import Placement, place_server
+from oyer.errors import HarnessError, OyerError
+from oyer.host import RunDir, base_environment
 from oyer.instruments import (
+    CallsInFlight,
+    CallWatcher,
     DeclaredBlock,
     DeclaredEdit,
     DeclaredLabel,
+    HttpSink,
+    Tap,
+    TapLimits,
+    TappedServer,
     TapRules,
+    WorldSink,
+    WorldWatch,
 )
-
 from oyer.observe import protocol_block, protocol_edit, protocol_selector
 from oyer.protocol import REFUSAL_TEXT, Selector
-from oyer.records import Case
+from oyer.records import Case, Session
+from oyer.store import AttemptStore, JournalWriter
+from oyer.subjects import Given, ModelAccess, ServerCommand
 
 __all__ = ["Bench", "open_bench", "tap_rules"]
 
@@ -39,3 +61,176 @@ def tap_rules(case: Case, condition: str, server: str) -> TapRules:
     if policy.block is not None and rule is not None and policy.block.server == server:
         block = DeclaredBlock(policy.id, server, rule, policy.block.text or REFUSAL_TEXT)
     return TapRules(edit=edit, label=label, block=block)
+
+
+class Bench:
+    """The instruments of one attempt. Use `up`, then sessions between `enter` and `leave`, then `down` and `seal`."""
+
+    def __init__(
+        self,
+        context: SeriesContext,
+        plan: AttemptPlan,
+        store: AttemptStore,
+        rundir: RunDir,
+        placement: Placement,
+        faults: FaultLog,
+    ) -> None:
+        self._context = context
+        self._plan = plan
+        self._case: Case = plan.source.case
+        self._store = store
+        self._rundir = rundir
+        self._placement = placement
+        self._faults = faults
+        self._writers: dict[str, JournalWriter] = {}
+        self._world: WorldWatch | None = None
+        self._world_sinks: dict[str, WorldSink] = {}
+        self._http_sinks: dict[str, HttpSink] = {}
+        self._taps: dict[str, Tap] = {}
+        self._commands: dict[str, ServerCommand] = {}
+        self._gateway: Any = None
+        self._model: ModelAccess | None = None
+        self._sealed_elsewhere: dict[str, dict[str, Any]] = {}
+
+    async def up(self) -> None:
+        """World looked at, sinks up and probed, gateway and taps listening."""
+        self._world = WorldWatch(self._rundir.world, self._writer("world"))
+        await self._world.opening()
+        for name, sink in self._case.sinks.items():
+            if sink.kind == "world":
+                world_sink = WorldSink(name, self._rundir.world, sink.paths, self._writer(f"sink:{name}"))
+                self._world_sinks[name] = world_sink
+                await world_sink.open()
+            else:
+                await self._open_http_sink(name)
+        if self._plan.spec.model is not None:
+            await self._open_gateway()
+        relay = self._install_relay()
+        calls = CallsInFlight()
+        for name in self._case.servers:
+            await self._open_tap(name, relay, calls)
+
+    def enter(self, session: str) -> None:
+        """A session begins: every instrument stamps it on what it records from here on."""
+        for tap in self._taps.values():
+            tap.session = session
+        if self._gateway is not None:
+            self._gateway.session = session
+
+    async def leave(self, session: str, *, last: bool) -> None:
+        """A session has ended: its servers go down, and the world is looked at."""
+        for name, tap in self._taps.items():
+            await tap.settle(self._case.servers[name].settle_s)
+            await tap.end_connections()
+            tap.session = None
+        if self._gateway is not None:
+            self._gateway.session = None
+        if self._world is not None and not last:
+            await self._world.between(session)
+
+    def given(self, session: Session, *, cwd: str, env: Mapping[str, str]) -> Given:
+        """Return everything the subject gets for one session."""
+        return Given(
+            servers=self._commands, cwd=cwd, env=env, world=cwd, model=self._model, turns=len(session.turns)
+        )
+
+    async def down(self) -> None:
+        """Everything down, in order: taps, gateway, then the closing looks and probes. Each step is tried."""
+        await _each(tap.close() for tap in self._taps.values())
+        if self._gateway is not None:
+            await _each([self._gateway.stop()])
+        if self._world is not None:
+            await _each([self._world.closing()])
+        await _each(sink.close() for sink in self._world_sinks.values())
+        await _each(sink.probe("closing") for sink in self._http_sinks.values())
+
+    async def seal(self) -> dict[str, dict[str, Any]]:
+        """Seal every journal but the harness's own; return their lengths and heads by writer."""
+        heads: dict[str, dict[str, Any]] = {}
+        for name, sink in self._http_sinks.items():
+            head = await sink.seal()
+            heads[f"sink:{name}"] = {"length": head.length, "head": head.head}
+        for name, writer in self._writers.items():
+            head = writer.seal()
+            heads[name] = {"length": head.length, "head": head.head}
+        return heads
+
+    def _writer(self, name: str) -> JournalWriter:
+        self._writers[name] = self._store.writer(name)
+        return self._writers[name]
+
+    async def _open_http_sink(self, name: str) -> None:
+        host = self._context.sinks
+        if host is None:
+            raise HarnessError("E-SINK-HOST", "no process hosts the http sinks of this series", where=name)
+        sink = await host.open_sink(name, self._store.envelope, self._store.journal_path(f"sink:{name}"))
+        self._http_sinks[name] = sink
+        self._placement.add(f"sink.{name}.url", sink.url)
+        self._placement.add(f"sink.{name}.token", sink.token)
+        await sink.probe("opening")
+
+    async def _open_gateway(self) -> None:
+        # Only a model needs the gateway and its HTTP library; nothing else pays for loading it.
+        from oyer.instruments.gateway import RecordingGateway, Upstream  # noqa: PLC0415
+
+        spec = self._plan.spec
+        if spec.model is None:
+            return
+        upstream = Upstream(spec.model.base_url, spec.key)
+        self._gateway = RecordingGateway(self._writer("gateway"), upstream)
+        door = await self._gateway.start()
+        self._placement.add("model.url", door.base_url)
+        self._placement.add("model.key", door.key)
+        self._model = ModelAccess(base_url=door.base_url, key=door.key)
+
+    def _install_relay(self) -> Path:
+        path = self._rundir.root / RELAY
+        shutil.copyfile(Path(relay_program.__file__), path)
+        return path
+
+    async def _open_tap(self, name: str, relay: Path, calls: CallsInFlight) -> None:
+        server, case = self._case.servers[name], self._case
+        command, env = place_server(server, self._placement.values, self._plan.source.base)
+        base = base_environment(self._rundir.home, self._rundir.temp, os.environ)
+        socket = self._rundir.new_socket_path()
+        self._placement.masks[str(socket)] = f"{{server.{name}}}"
+        tap = Tap(
+            TappedServer(name, command, {**base, **env}, self._rundir.world, None),
+            socket,
+            self._writer(f"tap:{name}"),
+            rules=tap_rules(case, self._plan.planned.condition, name),
+            limits=TapLimits(max_frame_bytes=case.budget.message_bytes, answer_timeout_s=case.budget.answer_s),
+            watchers=self._watchers(),
+            calls=calls,
+            on_fault=self._faults.hear,
+        )
+        self._taps[name] = tap
+        await tap.open()
+        self._commands[name] = ServerCommand((sys.executable, "-I", "-S", str(relay), str(socket)))
+
+    def _watchers(self) -> list[CallWatcher]:
+        return list(self._world_sinks.values())
+
+
+async def _each(steps: Iterable[Awaitable[object]]) -> None:
+    """Take every step, whatever becomes of the others; raise the first failure at the end."""
+    failures: list[BaseException] = []
+    for step in steps:
+        try:
+            await step
+        except (OyerError, OSError, asyncio.CancelledError) as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
+
+
+def open_bench(
+    context: SeriesContext,
+    plan: AttemptPlan,
+    store: AttemptStore,
+    rundir: RunDir,
+    placement: Placement,
+    faults: FaultLog,
+) -> Bench:
+    """Make the bench of one attempt; nothing is up yet."""
+    return Bench(context, plan, store, rundir, placement, faults)
