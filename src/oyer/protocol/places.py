@@ -68,12 +68,13 @@ class AnswerView:
         if self.structured is None:
             return []
         value = self.value(self.structured)
-        return [copy for index in range(len(self.texts)) for copy in self._copies_of(index, value)]
+        strings = self.structured_strings()
+        return [copy for index in range(len(self.texts)) for copy in self._copies_of(index, value, strings)]
 
-    def _copies_of(self, index: int, value: JsonValue) -> Iterator[Copy]:
+    def _copies_of(self, index: int, value: JsonValue, strings: list[Place]) -> Iterator[Copy]:
         text = self.texts[index].text
         prefix = len(("result", "structuredContent"))
-        for place in self.structured_strings():
+        for place in strings:
             if place.text == text != "":
                 yield Copy(index, place.path[prefix:], False)
         parsed = json_in_text(text)

@@ -71,7 +71,8 @@ def test_tools_are_listed_and_called() -> None:
 
 
 def test_an_object_is_said_twice_and_keeps_its_digits() -> None:
-    line = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"object","arguments":{"n":1234567890123456789}}}'
+    params = b'{"name":"object","arguments":{"n":1234567890123456789}}'
+    line = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":' + params + b"}"
     assert server().handle(line) == (
         b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\\"n\\":1234567890123456789}"}],'
         b'"structuredContent":{"n":1234567890123456789}}}\n'
