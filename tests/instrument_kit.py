@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import os
 import sys
@@ -11,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from oyer.errors import OyerError
-from oyer.evidence import Chain, Envelope, Event, make_payload, payload_bytes
+from oyer.errors import HarnessError, OyerError
+from oyer.evidence import Chain, Envelope, Event, parse_event, payload_bytes
 from oyer.host import Child, Patience, RunDir, boot_id, spawn, stamp
 from oyer.instruments import CallWatcher, Tap, TapLimits, TappedServer, TapRules
+from oyer.store import MemoryJournal, Payloads
 
 PEERS = Path(__file__).parent / "peers"
 RELAY = Path(__file__).parents[1] / "src" / "oyer" / "programs" / "relay.py"
@@ -22,13 +22,12 @@ QUICK = Patience(settle_s=0.3, term_s=0.3, kill_s=3.0, grace_s=0.1)
 ENVELOPE = Envelope("s", "t", "r0123456789abcdef", "baseline", 1, boot_id())
 
 
-class MemoryJournal:
-    """A recorder in memory: real chain, real payloads, every body checked; it can be made to fail like a disk."""
+class KitJournal(MemoryJournal):
+    """The store's journal in memory, with its events at hand; it can be made to fail like a full disk."""
 
     def __init__(self, writer: str) -> None:
-        self.chain = Chain(writer, ENVELOPE)
+        super().__init__(Chain(writer, ENVELOPE), stamp)
         self.events: list[Event] = []
-        self.blobs: dict[str, bytes] = {}
         self.synced: list[str] = []
         self.fails_on: str | None = None
 
@@ -37,34 +36,24 @@ class MemoryJournal:
         kind: str,
         body: Mapping[str, Any],
         *,
-        payloads: Mapping[str, bytes] | None = None,
+        payloads: Payloads | None = None,
         session: str | None = None,
         because: Sequence[str] = (),
         sync: bool = False,
     ) -> str:
         if kind == self.fails_on:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        whole = dict(body)
-        blobs: list[str] = []
-        for name, raw in (payloads or {}).items():
-            whole[name], blob = make_payload(raw)
-            if blob is not None:
-                self.blobs[whole[name]["sha256"]] = blob
-                blobs.append(whole[name]["sha256"])
-        now = stamp()
-        event, _ = self.chain.append(
-            kind, whole, t_mono_ns=now.t_mono_ns, t_wall=now.t_wall, session=session, because=because, blobs=blobs
-        )
-        self.events.append(event)
+            raise HarnessError("E-STORE-WRITE", "No space left on device")
+        ref = super().record(kind, body, payloads=payloads or {}, session=session, because=because, sync=sync)
+        self.events.append(parse_event(self.data.rstrip(b"\n").rpartition(b"\n")[2]))
         if sync:
-            self.synced.append(event.ref)
-        return event.ref
+            self.synced.append(ref)
+        return ref
 
     def of(self, kind: str) -> list[Event]:
         return [event for event in self.events if event.kind == kind]
 
     def raw(self, event: Event, key: str = "payload") -> bytes:
-        return payload_bytes(event.body[key], self.blobs.get)
+        return payload_bytes(event.body[key], self.contents.get)
 
     def kinds(self) -> list[str]:
         return [event.kind for event in self.events]
@@ -140,7 +129,7 @@ class Rig:
 
     def __init__(self, run_dir: RunDir, command: Sequence[str]) -> None:
         self.run_dir = run_dir
-        self.journal = MemoryJournal("tap:ops")
+        self.journal = KitJournal("tap:ops")
         self.faults: list[tuple[str, str, str]] = []
         self.command = tuple(command)
         self.tap: Tap | None = None
@@ -185,7 +174,7 @@ def peer(manner: str) -> list[str]:
     return [sys.executable, "-I", "-S", str(PEERS / "mcp_peer.py"), manner]
 
 
-def replay_chain(journal: MemoryJournal) -> list[OyerError]:
+def replay_chain(journal: KitJournal) -> list[OyerError]:
     """Return what is wrong with the references of a journal: every cause must stand before its event."""
     seen: set[str] = set()
     wrong: list[OyerError] = []

@@ -40,7 +40,7 @@ def endless(cursor):
     return {"tools": [{"name": "same", "inputSchema": {"type": "object"}}], "nextCursor": "again"}
 
 
-def call(identifier, params):
+def call(identifier, params):  # noqa: PLR0915 - one branch per manner
     arguments = params.get("arguments") or {}
     if MANNER == "split":
         raw = encoded({"jsonrpc": "2.0", "id": identifier, "result": text("split")}) + b"\r\n"
@@ -90,8 +90,9 @@ def call(identifier, params):
         reply(identifier, text("status: pending review"))
         reply(identifier, text("status: pending review"))
     elif MANNER == "writes":
-        with open(arguments["path"], "w") as file:
-            file.write(arguments["text"])
+        descriptor = os.open(arguments["path"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.write(descriptor, arguments["text"].encode())
+        os.close(descriptor)
         reply(identifier, text("written"))
     else:
         reply(identifier, text(arguments.get("text", "")))

@@ -35,6 +35,10 @@ class Recorder(Protocol):
         """
         ...
 
+    def kept(self, raw: bytes) -> tuple[str, int]:
+        """Return digest and size under which a payload of these bytes is kept (secrets in it are replaced)."""
+        ...
+
 
 class CallWatcher(Protocol):
     """Looks at the world just before a call goes to its server and just before its answer goes to the subject."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from oyer.instruments.tap_record import ConnectionRecord, digest_of_bytes
+from oyer.instruments.tap_record import ConnectionRecord
 from oyer.instruments.tap_rules import DeclaredEdit, RequestPlan, TapRules
 from oyer.protocol import Applied, NotApplied, apply_edit, label
 
@@ -57,7 +57,7 @@ class AnswerChanger:
             "intervention": edit.id,
             "occurrence": occurrence,
             "of": ref,
-            "original": digest_of_bytes(original),
+            "original": self._record.digest(original),
             "applied": isinstance(outcome, Applied),
         }
         if request is not None:
@@ -67,7 +67,7 @@ class AnswerChanger:
             body["proof"] = {
                 "kind": edit.edit.kind,
                 "spans": [
-                    [one.start, one.end, digest_of_bytes(one.replacement), len(one.replacement)]
+                    [one.start, one.end, self._record.digest(one.replacement), len(one.replacement)]
                     for one in outcome.spans
                 ],
             }
@@ -85,8 +85,8 @@ class AnswerChanger:
             "policy": policy,
             "did": "labelled",
             "of": ref,
-            "original": digest_of_bytes(original),
-            "modified": digest_of_bytes(modified) if modified != original else None,
+            "original": self._record.digest(original),
+            "modified": self._record.digest(modified) if modified != original else None,
         }
         self._record.event("mcp.policy", body, payloads={"delivered": outcome.modified}, because=(ref,), sync=True)
         return outcome.modified

@@ -5,7 +5,6 @@ Owns the bodies of the events. Must never decide anything: it is told what happe
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,15 +12,10 @@ from oyer.host import Child, TreeEnd
 from oyer.instruments.ports import Recorder
 from oyer.protocol import Answer, Cancel, JsonValue, Notification, Request, Seen
 
-__all__ = ["ConnectionRecord", "digest_of_bytes"]
+__all__ = ["ConnectionRecord"]
 
 _MAX_SAFE_INT = 2**53 - 1
 _MAX_TEXT = 1000
-
-
-def digest_of_bytes(data: bytes) -> str:
-    """Return `sha256:<hex>`."""
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 class ConnectionRecord:
@@ -61,6 +55,10 @@ class ConnectionRecord:
             kind, body, payloads=payloads or {}, session=self._session(), because=because, sync=sync
         )
 
+    def digest(self, data: bytes) -> str:
+        """Return the digest under which these bytes are kept as a payload."""
+        return self._recorder.kept(data)[0]
+
     def sent(self, frame: bytes, seen: tuple[Seen, ...]) -> str:
         """A frame of the subject, as it was received."""
         body = _identity(seen)
@@ -81,12 +79,13 @@ class ConnectionRecord:
 
     def delivered(self, of: str, direction: str, data: bytes) -> None:
         """The last byte of a frame was handed over."""
-        body = {"of": of, "direction": direction, "sha256": digest_of_bytes(data), "size": len(data)}
+        sha256, size = self._recorder.kept(data)
+        body = {"of": of, "direction": direction, "sha256": sha256, "size": size}
         self.event("mcp.delivered", body, because=(of,))
 
     def refused(self, policy: str, of: str, call: bytes, refusal: bytes) -> None:
         """A call was refused by the declared policy; on disk before the refusal leaves."""
-        body = {"policy": policy, "did": "refused", "of": of, "original": digest_of_bytes(call), "modified": None}
+        body = {"policy": policy, "did": "refused", "of": of, "original": self.digest(call), "modified": None}
         self.event("mcp.policy", body, payloads={"delivered": refusal}, because=(of,), sync=True)
 
     def exited(self, role: str, child: Child, end: TreeEnd, stderr: bytes) -> None:
