@@ -37,7 +37,9 @@ def _one_change(arm: Arm, exchange: Exchange, answer: Delivery) -> Iterator[Reas
     if change is None or not change.applied:
         why = "no change is on record" if change is None else f"the change did not apply ({change.why})"
         yield reason(
-            "INTERVENTION_NOOP" if change is not None and change.why == "noop" else "INTERVENTION_NOT_DELIVERED",
+            "INTERVENTION_NOOP"
+            if change is not None and (change.why or "").startswith("noop")
+            else "INTERVENTION_NOT_DELIVERED",
             why,
             arm=name,
             evidence=refs,

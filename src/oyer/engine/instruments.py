@@ -130,9 +130,7 @@ class Bench:
 
     def given(self, session: Session, *, cwd: str, env: Mapping[str, str]) -> Given:
         """Return everything the subject gets for one session."""
-        return Given(
-            servers=self._commands, cwd=cwd, env=env, world=cwd, model=self._model, turns=len(session.turns)
-        )
+        return Given(servers=self._commands, cwd=cwd, env=env, world=cwd, model=self._model, turns=len(session.turns))
 
     async def down(self) -> None:
         """Everything down, in order: taps, gateway, then the closing looks and probes. Each step is tried."""
