@@ -53,7 +53,7 @@ def encode_canonical(value: object) -> bytes:
     """
     try:
         encoded = _ENCODER.encode(value)
-        if _BEYOND_BMP.search(encoded) is not None:
+        if not encoded.isascii() and _BEYOND_BMP.search(encoded) is not None:
             encoded = _PLAIN_ENCODER.encode(_in_utf16_order(msgspec.to_builtins(value)))
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
         raise EvidenceError("E-CANONICAL", f"value has no canonical form: {error}") from error

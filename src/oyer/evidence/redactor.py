@@ -31,7 +31,7 @@ class Redactor:
     Raises: UsageError `E-SECRET-NAME`, `E-SECRET-SHORT`, `E-SECRET-MARK` for what cannot be redacted safely.
     """
 
-    __slots__ = ("_marks", "_pattern", "longest_form_bytes")
+    __slots__ = ("_marks", "_pattern", "_shortest_form_bytes", "longest_form_bytes")
 
     def __init__(self, secrets: Mapping[str, bytes]) -> None:
         marks: dict[bytes, tuple[str, bytes]] = {}
@@ -47,6 +47,7 @@ class Redactor:
         longest_first = sorted(marks, key=lambda form: (-len(form), form))
         self._pattern = re.compile(b"|".join(map(re.escape, longest_first))) if marks else None
         self.longest_form_bytes = max(map(len, marks), default=0)
+        self._shortest_form_bytes = min(map(len, marks), default=0)
 
     @property
     def active(self) -> bool:
@@ -55,7 +56,7 @@ class Redactor:
 
     def holds_secret(self, raw: bytes) -> bool:
         """Whether any form of any secret occurs in the bytes."""
-        return any(form in raw for form in self._marks)
+        return len(raw) >= self._shortest_form_bytes and any(form in raw for form in self._marks)
 
     def apply(self, raw: bytes) -> tuple[bytes, tuple[str, ...]]:
         """Return the bytes with every secret replaced, and the sorted names of the secrets found."""

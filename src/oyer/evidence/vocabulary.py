@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -330,6 +331,7 @@ def check_body(kind: str, body: Mapping[str, Any]) -> None:
         raise EvidenceError("E-EVENT-BODY", "mcp.intervened: not applied means a why and no modified bytes")
 
 
+@lru_cache(maxsize=4096)
 def check_writer_kind(writer: str, kind: str) -> None:
     """Check that this writer's family may write this kind.
 

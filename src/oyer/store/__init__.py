@@ -9,12 +9,13 @@ from __future__ import annotations
 from oyer.store.attempt import AttemptStore, attempt_dir, packed_path
 from oyer.store.blobs import BlobStore
 from oyer.store.drafting import Payloads
-from oyer.store.durable import FaultPoint, no_fault
+from oyer.store.durable import FAULT_POINTS, FaultPoint, no_fault
 from oyer.store.journal import Clock, Journal, JournalWriter, MemoryJournal
 from oyer.store.reader import ReadLimits, SeriesReader, StoredAttempt
 from oyer.store.series import Interrupted, SeriesStore
 
 __all__ = [
+    "FAULT_POINTS",
     "AttemptStore",
     "BlobStore",
     "Clock",

@@ -19,6 +19,7 @@ from pathlib import Path
 from oyer.errors import HarnessError
 
 __all__ = [
+    "FAULT_POINTS",
     "FaultPoint",
     "append_all",
     "create_dir",
@@ -32,6 +33,19 @@ __all__ = [
 ]
 
 FaultPoint = Callable[[str], None]
+
+# Every name this room calls its fault point with, in the order of an attempt's life.
+FAULT_POINTS = (
+    "store.ledger",
+    "store.ledger-fsync",
+    "store.blob",
+    "store.append",
+    "store.fsync",
+    "store.pack",
+    "store.unpacked",
+    "store.sealed",
+    "store.seal",
+)
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 _FULL_FLUSH: int | None = getattr(fcntl, "F_FULLFSYNC", None)

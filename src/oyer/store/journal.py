@@ -168,6 +168,7 @@ class JournalWriter(_Recorder):
         return self._poison is not None
 
     def sync(self) -> None:
+        """Flush the blobs cited since the last time, then the journal; a failure poisons the writer."""
         with self._sync_lock:
             with self._lock:
                 self._require_usable()
@@ -234,3 +235,6 @@ class MemoryJournal(_Recorder):
     def _keep(self, line: bytes, blobs: Mapping[str, bytes]) -> None:
         self.contents.update(blobs)
         self._lines.append(line)
+
+
+_PORTS: tuple[type[Journal], ...] = (JournalWriter, MemoryJournal)  # both keep to the port, says the type checker

@@ -213,7 +213,7 @@ class SeriesStore:
 
         Raises: HarnessError `E-STORE-PATH`, `E-STORE-SECRET`, `E-STORE-EXISTS`, `E-STORE-WRITE`.
         """
-        if path.split("/")[0] in _RESERVED or not (is_stored_path(path) and is_sealable(path)):
+        if path.partition("/")[0] in _RESERVED or not (is_stored_path(path) and is_sealable(path)):
             raise HarnessError("E-STORE-PATH", "not a path for a derived file", where=path)
         if self._redactor.holds_secret(data):
             raise HarnessError("E-STORE-SECRET", "the file would hold a registered secret", where=path)
