@@ -12,6 +12,8 @@ from oyer.instruments.ports import CallWatcher, OnFault, Recorder
 from oyer.instruments.tap import Tap
 from oyer.instruments.tap_rules import DeclaredBlock, DeclaredEdit, DeclaredLabel, TapRules
 from oyer.instruments.tap_settings import TapLimits, TappedServer
+from oyer.instruments.world_sink import WorldSink, watches_path
+from oyer.instruments.world_watch import WorldWatch
 
 __all__ = [
     "CallWatcher",
@@ -25,4 +27,7 @@ __all__ = [
     "TapLimits",
     "TapRules",
     "TappedServer",
+    "WorldSink",
+    "WorldWatch",
+    "watches_path",
 ]

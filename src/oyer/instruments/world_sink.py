@@ -1,0 +1,175 @@
+"""A sink of kind `world`: declared paths, looked at around every call, so that an effect lies inside one call.
+
+Owns the writer `sink:<name>` of such a sink. It looks when a call is about to be forwarded and again before its answer
+is, and is proven to see by a probe at a declared path, before the first turn and after everything is down.
+Must never leave a probe behind, follow a link, or say which of several calls in flight made a change: it lists them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+from oyer.errors import OyerError
+from oyer.host import (
+    Snapshot,
+    SnapshotCache,
+    create_beneath,
+    new_token,
+    read_beneath,
+    remove_beneath,
+    take_snapshot,
+)
+from oyer.instruments.ports import Recorder
+from oyer.instruments.world_watch import KEPT_BYTES, entries_payload
+from oyer.records import Entry
+
+__all__ = ["WorldSink", "watches_path"]
+
+
+def watches_path(patterns: Sequence[str], path: str) -> bool:
+    """Whether a path is one that these patterns declare: a literal path, or a glob in which `**` spans directories."""
+    return any(_matches(pattern.split("/"), path.split("/")) for pattern in patterns)
+
+
+def _matches(pattern: list[str], path: list[str]) -> bool:
+    if not pattern:
+        return not path
+    if pattern[0] == "**":
+        return _matches(pattern[1:], path) or (bool(path) and _matches(pattern, path[1:]))
+    return bool(path) and fnmatchcase(path[0], pattern[0]) and _matches(pattern[1:], path[1:])
+
+
+class WorldSink:
+    """Watches declared paths of one world. A `CallWatcher` for the taps of the attempt."""
+
+    def __init__(self, name: str, root: Path, paths: Sequence[str], recorder: Recorder) -> None:
+        self._name = name
+        self._root = root
+        self._paths = tuple(paths)
+        self._recorder = recorder
+        self._cache = SnapshotCache()
+        self._last: Snapshot | None = None
+        self._effects = 0
+        self._turn = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Look at what is there, then prove that a change would be seen."""
+        self._last = await self._look()
+        body = {"sink": self._name, "kind": "world", "watch": list(self._paths)}
+        self._recorder.record("sink.opened", body, payloads={"state": entries_payload(self._last)}, sync=True)
+        await self._probe("opening")
+
+    async def before_forward(self, call_ref: str, in_flight: tuple[str, ...]) -> None:
+        """Look before a call goes to its server: what changed until now is not its doing."""
+        await self._compare(in_flight)
+
+    async def before_answer(self, call_ref: str, in_flight: tuple[str, ...]) -> None:
+        """Look before the answer goes to the subject: what changed since lies inside the calls under way."""
+        await self._compare(in_flight)
+
+    async def close(self) -> None:
+        """Look a last time, prove that it still sees, and say how much was seen."""
+        await self._compare(())
+        await self._probe("closing")
+        self._recorder.record("sink.closed", {"sink": self._name, "effects": self._effects, "rejected": 0})
+
+    async def _look(self) -> Snapshot:
+        return await asyncio.to_thread(
+            take_snapshot, self._root, wanted=lambda path: watches_path(self._paths, path), cache=self._cache
+        )
+
+    async def _compare(self, calls: tuple[str, ...]) -> None:
+        async with self._turn:
+            if self._last is None:
+                return
+            now = await self._look()
+            before, after = self._last.by_path(), now.by_path()
+            self._last = now
+            for path in sorted(set(before) | set(after)):
+                if before.get(path) != after.get(path):
+                    await self._effect(path, before.get(path), after.get(path), calls)
+
+    async def _effect(self, path: str, old: Entry | None, new: Entry | None, calls: tuple[str, ...]) -> None:
+        change = "created" if old is None else "deleted" if new is None else "modified"
+        content: dict[str, object] = {"path": path, "change": change}
+        raw = b""
+        if new is not None:
+            content |= {"sha256": f"sha256:{new.sha256}", "size": new.size_bytes}
+            kept = await asyncio.to_thread(read_beneath, self._root, path, max_bytes=KEPT_BYTES)
+            raw = kept or b""
+            text = _text(kept)
+            if text is not None:
+                content["text"] = text
+        self._effects += 1
+        self._recorder.record(
+            "sink.effect",
+            {"sink": self._name, "calls": list(calls)},
+            payloads={"payload": raw, "content": json.dumps(content).encode()},
+            because=calls,
+        )
+
+    async def _probe(self, phase: Literal["opening", "closing"]) -> None:
+        """Write a token where an effect would be, see it through the same look, put everything back, see that too."""
+        nonce = str(new_token())
+        detail = ""
+        async with self._turn:
+            try:
+                ok = await asyncio.to_thread(self._round_trip, nonce)
+            except (OSError, OyerError) as error:
+                ok, detail = False, f"{type(error).__name__}: {error}"
+            self._last = await self._look()
+        body: dict[str, object] = {"sink": self._name, "phase": phase, "ok": ok, "nonce": nonce}
+        if detail:
+            body["detail"] = detail
+        self._recorder.record("sink.probed", body, sync=True)
+
+    def _round_trip(self, nonce: str) -> bool:
+        path = self._probe_path(nonce)
+        before = self._snapshot()
+        made = self._missing_parents(path)
+        aside = self._root / f"{path}.{nonce}" if path in before.by_path() else None
+        target = self._root / path
+        for directory in made:
+            directory.mkdir()
+        if aside is not None:
+            target.rename(aside)
+        try:
+            create_beneath(self._root, path, nonce.encode())
+            seen = self._snapshot().by_path().get(path)
+            shown = seen is not None and read_beneath(self._root, path, max_bytes=len(nonce)) == nonce.encode()
+        finally:
+            remove_beneath(self._root, path)
+            if aside is not None:
+                aside.rename(target)
+            for directory in reversed(made):
+                directory.rmdir()
+        return shown and self._snapshot().digest == before.digest
+
+    def _snapshot(self) -> Snapshot:
+        return take_snapshot(self._root, wanted=lambda path: watches_path(self._paths, path))
+
+    def _probe_path(self, nonce: str) -> str:
+        """A declared path itself where it is literal; else a name that the first glob covers."""
+        first = next((p for p in self._paths if not any(mark in p for mark in "*?[")), None)
+        if first is not None:
+            return first
+        parts = [part for part in self._paths[0].split("/") if part != "**"]
+        return "/".join(part.replace("*", nonce).replace("?", "x") for part in parts) or nonce
+
+    def _missing_parents(self, path: str) -> list[Path]:
+        parents = [self._root.joinpath(*path.split("/")[:depth]) for depth in range(1, path.count("/") + 1)]
+        return [parent for parent in parents if not parent.exists()]
+
+
+def _text(raw: bytes | None) -> str | None:
+    if raw is None:
+        return None
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

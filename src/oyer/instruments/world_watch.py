@@ -1,0 +1,83 @@
+"""The world as a witness: looked at before, between sessions and after, every difference on record.
+
+Owns the writer `world`. Each look is a fresh walk (no cache: these are the looks that decide), and each difference
+names who was running between the two looks. Must never follow a link out of the world, and never guess who wrote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Literal
+
+from oyer.host import Snapshot, read_beneath, take_snapshot
+from oyer.instruments.ports import Recorder
+from oyer.records import Entry
+
+__all__ = ["KEPT_BYTES", "WorldWatch", "entries_payload"]
+
+KEPT_BYTES = 1024 * 1024
+"""A changed file up to this size is kept with its content; a larger one by digest only."""
+
+Phase = Literal["opening", "between", "closing"]
+
+
+def entries_payload(snapshot: Snapshot) -> bytes:
+    """Return the entries of a look as JSON: `[path, executable, size, "sha256:...", kind]`, sorted by path."""
+    rows = [[e.path, e.executable, e.size_bytes, f"sha256:{e.sha256}", e.kind] for e in snapshot.entries]
+    rows += [[path, False, 0, f"sha256:{'0' * 64}", "special"] for path in snapshot.special]
+    return json.dumps(rows, separators=(",", ":")).encode()
+
+
+class WorldWatch:
+    """Looks at one world directory. `running` names who runs while sessions run: the subject and its servers."""
+
+    def __init__(self, root: Path, recorder: Recorder, *, running: tuple[str, ...]) -> None:
+        self._root = root
+        self._recorder = recorder
+        self._running = running
+        self._last: Snapshot | None = None
+
+    async def opening(self) -> Snapshot:
+        """Take the look before anything runs; it is synced, so that what follows can be told from what was there."""
+        return await self._look("opening", None)
+
+    async def between(self, session: str) -> Snapshot:
+        """Take the look after a session, with its servers down."""
+        return await self._look("between", session)
+
+    async def closing(self) -> Snapshot:
+        """Take the look after everything is down."""
+        return await self._look("closing", None)
+
+    async def _look(self, phase: Phase, after_session: str | None) -> Snapshot:
+        snapshot = await asyncio.to_thread(take_snapshot, self._root)
+        before = self._last.by_path() if self._last is not None else None
+        if before is not None:
+            await self._differences(before, snapshot, phase)
+        body = {"phase": phase, "after_session": after_session, "digest": snapshot.digest}
+        self._recorder.record(
+            "world.snapshot", body, payloads={"entries": entries_payload(snapshot)}, sync=phase == "opening"
+        )
+        self._last = snapshot
+        return snapshot
+
+    async def _differences(self, before: dict[str, Entry], snapshot: Snapshot, phase: Phase) -> None:
+        after = snapshot.by_path()
+        for path in sorted(set(before) | set(after)):
+            old, new = before.get(path), after.get(path)
+            if old == new:
+                continue
+            content = None
+            if new is not None and new.kind == "file" and new.size_bytes <= KEPT_BYTES:
+                content = await asyncio.to_thread(read_beneath, self._root, path, max_bytes=KEPT_BYTES)
+            body = {
+                "path": path,
+                "before": f"sha256:{old.sha256}" if old else None,
+                "after": f"sha256:{new.sha256}" if new else None,
+                "size": new.size_bytes if new else None,
+                "phase": phase,
+                "running": list(self._running),
+            }
+            self._recorder.record("world.written", body, payloads={} if content is None else {"payload": content})

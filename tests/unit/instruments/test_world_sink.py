@@ -1,0 +1,159 @@
+"""World sinks and watches on a real directory, recorded by the store's own journal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oyer.evidence import Chain, Envelope, check_journal, payload_bytes
+from oyer.instruments import WorldSink, WorldWatch, watches_path
+from oyer.store import MemoryJournal
+
+ENVELOPE = Envelope("s1", "t1", "r1", "baseline", 1, "boot")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.t = 0
+
+    def __call__(self) -> tuple[int, str]:
+        self.t += 1
+        return self.t, "2026-01-01T00:00:00Z"
+
+
+def journal(writer: str) -> MemoryJournal:
+    return MemoryJournal(Chain(writer, ENVELOPE), Clock())
+
+
+def events(made: MemoryJournal) -> list[Any]:
+    return list(check_journal(made.data).events)
+
+
+def content(event: Any) -> Any:
+    return json.loads(payload_bytes(event.body["content"], lambda _: None))
+
+
+def watch(tmp_path: Path, paths: list[str], act: Callable[[WorldSink], Awaitable[None]]) -> list[Any]:
+    made = journal("sink:files")
+    sink = WorldSink("files", tmp_path, paths, made)
+
+    async def run() -> None:
+        await sink.open()
+        await act(sink)
+        await sink.close()
+
+    asyncio.run(run())
+    return events(made)
+
+
+async def _nothing(_: WorldSink) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "wanted"),
+    [
+        ("todo.md", "todo.md", True),
+        ("todo.md", "a/todo.md", False),
+        ("**/todo.md", "todo.md", True),
+        ("**/todo.md", "a/b/todo.md", True),
+        ("a/*", "a/b", True),
+        ("a/*", "a/b/c", False),
+        ("a/**", "a/b/c", True),
+        ("*.md", "x.md", True),
+        ("*.md", "x.MD", False),
+    ],
+)
+def test_patterns(pattern: str, path: str, wanted: bool) -> None:
+    assert watches_path([pattern], path) is wanted
+
+
+def test_a_change_inside_a_call_is_that_calls_effect(tmp_path: Path) -> None:
+    async def act(sink: WorldSink) -> None:
+        await sink.before_forward("tap:x:1", ())
+        (tmp_path / "todo.md").write_text("HELLO", encoding="utf-8")
+        await sink.before_answer("tap:x:1", ("tap:x:1",))
+
+    effects = [e for e in watch(tmp_path, ["todo.md"], act) if e.kind == "sink.effect"]
+    assert [e.body["calls"] for e in effects] == [["tap:x:1"]]
+    assert content(effects[0])["text"] == "HELLO"
+    assert content(effects[0])["change"] == "created"
+
+
+def test_a_change_outside_any_call_names_no_call(tmp_path: Path) -> None:
+    async def act(sink: WorldSink) -> None:
+        await sink.before_forward("tap:x:1", ())
+        await sink.before_answer("tap:x:1", ("tap:x:1",))
+        (tmp_path / "todo.md").write_text("later", encoding="utf-8")
+
+    effects = [e for e in watch(tmp_path, ["todo.md"], act) if e.kind == "sink.effect"]
+    assert [e.body["calls"] for e in effects] == [[]]
+
+
+def test_a_deletion_is_an_effect_and_other_files_are_none(tmp_path: Path) -> None:
+    (tmp_path / "todo.md").write_text("x", encoding="utf-8")
+
+    async def act(sink: WorldSink) -> None:
+        (tmp_path / "todo.md").unlink()
+        (tmp_path / "other.md").write_text("y", encoding="utf-8")
+        await sink.before_answer("tap:x:1", ("tap:x:1",))
+
+    effects = [e for e in watch(tmp_path, ["todo.md"], act) if e.kind == "sink.effect"]
+    assert [content(e) for e in effects] == [{"path": "todo.md", "change": "deleted"}]
+
+
+@pytest.mark.parametrize("paths", [["todo.md"], ["deep/down/todo.md"], ["**/*.md"], ["out/*"]])
+def test_both_probes_see_and_leave_nothing_behind(tmp_path: Path, paths: list[str]) -> None:
+    (tmp_path / "todo.md").write_text("as it was", encoding="utf-8")
+    (tmp_path / "todo.md").chmod(0o640)
+    found = watch(tmp_path, paths, _nothing)
+    assert [(e.body["phase"], e.body["ok"]) for e in found if e.kind == "sink.probed"] == [
+        ("opening", True),
+        ("closing", True),
+    ]
+    assert not [e for e in found if e.kind == "sink.effect"]
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["todo.md"]
+    assert (tmp_path / "todo.md").read_text(encoding="utf-8") == "as it was"
+    assert (tmp_path / "todo.md").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_probe_that_cannot_be_written_is_not_ok(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    world = tmp_path / "world"
+    outside.mkdir()
+    world.mkdir()
+    (world / "out").symlink_to(outside)
+    found = watch(world, ["out/todo.md"], _nothing)
+    assert [e.body["ok"] for e in found if e.kind == "sink.probed"] == [False, False]
+    assert not list(outside.iterdir())
+
+
+def test_the_world_watch_records_looks_and_differences(tmp_path: Path) -> None:
+    made = journal("world")
+    seen = WorldWatch(tmp_path, made, running=("subject", "server:ops"))
+
+    async def run() -> None:
+        await seen.opening()
+        (tmp_path / "memo.txt").write_text("kept", encoding="utf-8")
+        await seen.between("a")
+        (tmp_path / "memo.txt").unlink()
+        await seen.closing()
+
+    asyncio.run(run())
+    found = events(made)
+    assert [e.body["phase"] for e in found if e.kind == "world.snapshot"] == ["opening", "between", "closing"]
+    written = [e for e in found if e.kind == "world.written"]
+    assert [(e.body["path"], e.body["before"] is None, e.body["after"] is None) for e in written] == [
+        ("memo.txt", True, False),
+        ("memo.txt", False, True),
+    ]
+    assert payload_bytes(written[0].body["payload"], lambda _: None) == b"kept"
+    assert list(written[0].body["running"]) == ["subject", "server:ops"]
+        "subject",
+        "server:ops",
+    ]
