@@ -7,6 +7,7 @@ is a fault on record.
 
 from __future__ import annotations
 
+from oyer.instruments.discovery import Listing, discover
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, OnFault, Recorder
 from oyer.instruments.tap import Tap
@@ -21,6 +22,7 @@ __all__ = [
     "DeclaredBlock",
     "DeclaredEdit",
     "DeclaredLabel",
+    "Listing",
     "OnFault",
     "Recorder",
     "Tap",
@@ -29,5 +31,6 @@ __all__ = [
     "TappedServer",
     "WorldSink",
     "WorldWatch",
+    "discover",
     "watches_path",
 ]

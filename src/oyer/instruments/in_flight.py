@@ -23,9 +23,10 @@ class CallsInFlight:
         """List them."""
         return tuple(self._refs)
 
-    def add(self, ref: str) -> None:
-        """A call was recorded and is about to be forwarded."""
-        self._refs[ref] = None
+    def add(self, refs: Iterable[str]) -> None:
+        """Calls were recorded and are about to be forwarded."""
+        for ref in refs:
+            self._refs[ref] = None
 
     def remove(self, refs: Iterable[str]) -> None:
         """Calls were answered, or their connection has ended."""

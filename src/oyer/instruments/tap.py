@@ -62,6 +62,11 @@ class Tap:
         self._opened = 0
 
     @property
+    def socket_path(self) -> Path:
+        """Where relays of this tap connect."""
+        return self._path
+
+    @property
     def connections(self) -> int:
         """How many connections are open now."""
         return len(self._running)

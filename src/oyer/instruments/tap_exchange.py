@@ -92,8 +92,11 @@ class Exchange:
         for request, _ in calls:
             self.deadlines.start(request.transmission_of or local, request.method or "", repr(request.message.id))
         tool_calls = [call.ref for _, call in calls if call.is_tool_call]
-        if tool_calls:
-            return self._call_begins(frame, ref, tool_calls)
+        before = self._settings.calls.refs()
+        self._in_flight.update(tool_calls)
+        self._settings.calls.add(tool_calls)
+        if tool_calls and self._settings.watchers:
+            return self._look_and_forward(frame, ref, before)
         self._outlet.forward(frame, ref, to_server=True)
         return None
 
@@ -119,9 +122,9 @@ class Exchange:
             plans = {call.ref: call.plan for call in asked.values()}
             outgoing = self._changer.change(frame, ref, plans, is_single=len(seen) == 1)
         answered = [call.ref for call in asked.values() if call.is_tool_call]
-        if answered:
-            return self._call_ends(outgoing, ref, answered)
-        self._outlet.forward(outgoing, ref, to_server=False)
+        if answered and self._settings.watchers:
+            return self._look_and_answer(outgoing, ref, answered)
+        self._answered(outgoing, ref, answered)
         return None
 
     def _see(
@@ -144,19 +147,18 @@ class Exchange:
             return call
         return standing._replace(plan=plan)
 
-    async def _call_begins(self, frame: bytes, ref: str, tool_calls: Sequence[str]) -> None:
-        before = self._settings.calls.refs()
-        self._in_flight.update(tool_calls)
-        for call_ref in tool_calls:
-            self._settings.calls.add(call_ref)
+    async def _look_and_forward(self, frame: bytes, ref: str, before: tuple[str, ...]) -> None:
         for watcher in self._settings.watchers:
             await watcher.before_forward(ref, before)
         self._outlet.forward(frame, ref, to_server=True)
 
-    async def _call_ends(self, outgoing: bytes, ref: str, answered: Sequence[str]) -> None:
+    async def _look_and_answer(self, outgoing: bytes, ref: str, answered: Sequence[str]) -> None:
         for call_ref in answered:
             for watcher in self._settings.watchers:
                 await watcher.before_answer(call_ref, self._settings.calls.refs())
+        self._answered(outgoing, ref, answered)
+
+    def _answered(self, outgoing: bytes, ref: str, answered: Sequence[str]) -> None:
         self._settings.calls.remove(answered)
         self._in_flight.difference_update(answered)
         self._outlet.forward(outgoing, ref, to_server=False)
