@@ -154,6 +154,3 @@ def test_the_world_watch_records_looks_and_differences(tmp_path: Path) -> None:
     ]
     assert payload_bytes(written[0].body["payload"], lambda _: None) == b"kept"
     assert list(written[0].body["running"]) == ["subject", "server:ops"]
-        "subject",
-        "server:ops",
-    ]
