@@ -94,7 +94,11 @@ class Bench:
 
     async def up(self) -> None:
         """World looked at, sinks up and probed, gateway and taps listening."""
-        self._world = WorldWatch(self._rundir.world, self._writer("world"))
+        self._world = WorldWatch(
+            self._rundir.world,
+            self._writer("world"),
+            running=("subject", *(f"server:{name}" for name in self._case.servers)),
+        )
         await self._world.opening()
         for name, sink in self._case.sinks.items():
             if sink.kind == "world":
@@ -174,8 +178,18 @@ class Bench:
         spec = self._plan.spec
         if spec.model is None:
             return
-        upstream = Upstream(spec.model.base_url, spec.key)
-        self._gateway = RecordingGateway(self._writer("gateway"), upstream)
+        upstream = Upstream(
+            spec.model.base_url,
+            spec.key,
+            answer_s=float(self._case.budget.answer_s),
+            max_bytes=self._case.budget.message_bytes,
+        )
+        self._gateway = RecordingGateway(
+            self._writer("gateway"),
+            upstream,
+            on_fault=self._faults.hear,
+            max_request_bytes=self._case.budget.message_bytes,
+        )
         door = await self._gateway.start()
         self._placement.add("model.url", door.base_url)
         self._placement.add("model.key", door.key)
@@ -183,7 +197,7 @@ class Bench:
 
     def _install_relay(self) -> Path:
         path = self._rundir.root / RELAY
-        shutil.copyfile(Path(relay_program.__file__), path)
+        shutil.copyfile(relay_source(), path)
         return path
 
     async def _open_tap(self, name: str, relay: Path, calls: CallsInFlight) -> None:

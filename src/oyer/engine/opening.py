@@ -7,13 +7,14 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from oyer.instruments import Listing, TappedServer, discover
+from oyer.instruments import TappedServer, discover
 from oyer.store import SeriesStore
 
 from oyer.engine.context import identity_of
 from oyer.engine.environment import observe_environment, pin_set
 from oyer.engine.place import Placement, place_server
 from oyer.engine.request import CaseSource, RunRequest
+from oyer.errors import Blocked
 from oyer.evidence import VOCABULARY, Redactor
 from oyer.host import (
     RunDir,
@@ -33,6 +34,10 @@ __all__ = ["Opening", "open_series"]
 
 NOWHERE = "http://127.0.0.1:9/"
 """The discard port: while tools are only listed, no sink is up, and an effect must lead nowhere."""
+
+
+OPENING_S = 30
+"""How long a server may take to start and list its tools before the series opens without its listing."""
 
 
 class Opening(NamedTuple):
@@ -134,11 +139,11 @@ async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
     tapped = TappedServer(
         name, command, {**base_environment(rundir.home, rundir.temp, os.environ), **env}, rundir.world, str(rundir.root)
     )
-    listing: Listing = await discover(tapped, timeout_s=min(case.budget.answer_s, 30))
-    return ToolPin(
-        command=server.command,
-        listing=listing.digest,
-        tools=listing.tools,
-        server_info=listing.server_info,
-        problem=listing.problem,
-    )
+    try:
+        listing = await discover(tapped, limit_s=min(case.budget.answer_s, OPENING_S))
+    except Blocked as problem:
+        # Pinned as unobserved: the trials then meet the same server, and say what became of it.
+        return ToolPin(command=server.command, listing=None, problem=str(problem))
+    names = tuple(str(tool.get("name")) for tool in listing.tools)
+    incomplete = None if listing.complete else "the listing did not end within its bound"
+    return ToolPin(command=server.command, listing=listing.digest, tools=names, problem=incomplete)

@@ -67,7 +67,6 @@ class ToolPin(Record):
     command: tuple[str, ...]
     listing: str | None
     tools: tuple[str, ...] = ()
-    server_info: str | None = None
     problem: str | None = None
 
 
