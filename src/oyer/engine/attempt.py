@@ -14,8 +14,6 @@ import os
 from collections.abc import AsyncIterator
 from typing import Any
 
-from oyer.store import AttemptStore, JournalWriter
-
 from oyer.engine.context import AttemptPlan, SeriesContext
 from oyer.engine.environment import subject_text
 from oyer.engine.faults import FaultLog, status_of
@@ -25,6 +23,7 @@ from oyer.engine.sessions import run_sessions
 from oyer.errors import OyerError
 from oyer.evidence import VOCABULARY, Envelope
 from oyer.host import RunDir, base_environment, boot_id, copy_world, make_run_dir, new_run_id, sweep_run
+from oyer.store import AttemptStore, JournalWriter
 
 __all__ = ["run_attempt"]
 
@@ -47,6 +46,8 @@ async def run_attempt(context: SeriesContext, plan: AttemptPlan) -> str:
     except asyncio.CancelledError:
         attempt.fault("engine", "harness", "interrupted")
         attempt.interrupted = True
+    except Exception as bug:  # the trial's outer seal: whatever it is, it is this trial's harness error
+        attempt.fault("engine", "harness", f"a bug in Oyer: {type(bug).__name__}: {bug}")
     return attempt.close()
 
 

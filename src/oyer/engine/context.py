@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from oyer.engine.request import CaseSource, SubjectSpec
 from oyer.instruments import SinkHost
+from oyer.records import Case, PinSet, PlannedTrial, plain
 from oyer.store import JournalWriter, SeriesStore
 from oyer.subjects import Scripts, StopLimits, Subject, SubjectIdentity, identify_subject, make_subject
-
-from oyer.engine.request import CaseSource, SubjectSpec
-from oyer.records import Case, PinSet, PlannedTrial, plain
 
 __all__ = ["AttemptPlan", "SeriesContext", "identity_of", "scripts_of"]
 

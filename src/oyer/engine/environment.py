@@ -11,8 +11,6 @@ from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
 
-from oyer.subjects import SubjectIdentity
-
 import oyer
 from oyer.records import (
     Case,
@@ -24,6 +22,7 @@ from oyer.records import (
     ToolPin,
     digest,
 )
+from oyer.subjects import SubjectIdentity
 
 __all__ = ["dependencies", "harness", "observe_environment", "pin_set", "prompts_digest", "subject_text"]
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import oyer
 from oyer.engine.context import AttemptPlan, SeriesContext
 from oyer.engine.faults import FaultLog
 from oyer.engine.place import Placement, place_server
@@ -234,6 +235,11 @@ async def _each(steps: Iterable[Awaitable[object]]) -> None:
             failures.append(error)
     if failures:
         raise failures[0]
+
+
+def relay_source() -> Path:
+    """Return where the relay's program stands. It is copied as a file: nothing imports it."""
+    return Path(oyer.__file__).parent / "programs" / "relay.py"
 
 
 def open_bench(

@@ -7,9 +7,6 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from oyer.instruments import TappedServer, discover
-from oyer.store import SeriesStore
-
 from oyer.engine.context import identity_of
 from oyer.engine.environment import observe_environment, pin_set
 from oyer.engine.place import Placement, place_server
@@ -27,8 +24,10 @@ from oyer.host import (
     sweep_run,
     take_snapshot,
 )
+from oyer.instruments import TappedServer, discover
 from oyer.plan import build_plan
 from oyer.records import PinSet, Plan, Record, Series, ToolPin, canonical_bytes, digest
+from oyer.store import SeriesStore
 
 __all__ = ["Opening", "open_series"]
 

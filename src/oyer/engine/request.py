@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from oyer.subjects import ModelSettings
-
 from oyer.adjudicate import SeriesResult
 from oyer.records import Case, Condition, LoadedCase, Plan
+from oyer.subjects import ModelSettings
 
 __all__ = ["CaseSource", "OnProgress", "Progress", "RunRequest", "SeriesOutcome", "SubjectSpec"]
 

@@ -13,16 +13,15 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 
-from oyer.instruments import SinkHost
-from oyer.store import SeriesReader, SeriesStore
-
 from oyer.adjudicate import SeriesResult, derive_series, derived_files
 from oyer.engine.attempt import run_attempt
 from oyer.engine.context import AttemptPlan, SeriesContext, identity_of
 from oyer.engine.opening import Opening, open_series
 from oyer.engine.request import OnProgress, Progress, RunRequest, SeriesOutcome
 from oyer.host import become_subreaper, reap_orphans
+from oyer.instruments import SinkHost
 from oyer.records import Plan, PlannedTrial
+from oyer.store import SeriesReader, SeriesStore
 from oyer.verify import read_series
 
 __all__ = ["derive_into", "run_series"]

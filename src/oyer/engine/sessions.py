@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from oyer.store import JournalWriter
-from oyer.subjects import Subject, TurnEnd
-
 from oyer.engine.faults import FaultLog
 from oyer.engine.instruments import Bench
 from oyer.host import RunDir
 from oyer.records import Case, Session
+from oyer.store import JournalWriter
+from oyer.subjects import Subject, TurnEnd
 
 __all__ = ["run_sessions"]
 
