@@ -8,6 +8,7 @@ is a fault on record.
 from __future__ import annotations
 
 from oyer.instruments.discovery import Listing, discover
+from oyer.instruments.gateway_port import Gateway, GatewayDoor, Upstream, make_gateway
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, OnFault, Recorder
 from oyer.instruments.tap import Tap
@@ -22,6 +23,8 @@ __all__ = [
     "DeclaredBlock",
     "DeclaredEdit",
     "DeclaredLabel",
+    "Gateway",
+    "GatewayDoor",
     "Listing",
     "OnFault",
     "Recorder",
@@ -29,8 +32,10 @@ __all__ = [
     "TapLimits",
     "TapRules",
     "TappedServer",
+    "Upstream",
     "WorldSink",
     "WorldWatch",
     "discover",
+    "make_gateway",
     "watches_path",
 ]

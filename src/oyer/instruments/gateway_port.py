@@ -1,0 +1,63 @@
+"""The gateway as its user sees it, without the HTTP library behind it.
+
+Owns the values that go in and out, and the making of a gateway, which alone loads what it runs on: nothing but a
+model subject needs it, and nothing else should pay for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from oyer.errors import UsageError
+from oyer.instruments.ports import OnFault, Recorder
+
+__all__ = ["Gateway", "GatewayDoor", "Upstream", "make_gateway"]
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A declared model endpoint: `base_url` ends where `/chat/completions` begins; `key` never leaves this object."""
+
+    base_url: str
+    key: str | None = field(default=None, repr=False)
+    answer_s: float = 120.0
+    max_bytes: int = 16 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        if not self.base_url.startswith(("http://", "https://")):
+            raise UsageError("E-BASE-URL", f"{self.base_url!r} is no http or https address", where="--base-url")
+
+
+class GatewayDoor(NamedTuple):
+    """What the subject is given: where to ask, and with which key. Both are drawn anew for every attempt."""
+
+    base_url: str
+    key: str
+
+
+class Gateway(Protocol):
+    """One gateway for one attempt.
+
+    `session` is set when a session opens, and stamps what is recorded from then on.
+    """
+
+    session: str | None
+
+    async def start(self) -> GatewayDoor:
+        """Open the door. Raises: HarnessError when no port can be bound."""
+        ...
+
+    async def stop(self) -> None:
+        """Close the door; what is under way is recorded as broken off.
+
+        Raises: what kept the gateway from recording, if anything did.
+        """
+        ...
+
+
+def make_gateway(recorder: Recorder, upstream: Upstream, *, on_fault: OnFault | None = None) -> Gateway:
+    """Make the gateway of one attempt; `on_fault` hears of every fault after it was recorded."""
+    from oyer.instruments.gateway import RecordingGateway  # noqa: PLC0415 - loads the HTTP library
+
+    return RecordingGateway(recorder, upstream, on_fault=on_fault)
