@@ -1,0 +1,360 @@
+"""The scripted subjects (doubles): what each one does, derived from a Case's two scripts.
+
+Owns the table of doubles and the pure step from `{"proper": ..., "tempted": ...}` to the behaviour that a
+child process plays in one session. Must never start, read or write anything, and never tell the child which
+double it plays: the behaviour is a list of steps and nothing else.
+
+Implements: the table of scripted subjects in the design of instruments and subjects.
+
+A behaviour is a JSON object `{"steps": [...], "repeat": bool}`; `repeat` plays the steps anew in every turn.
+Steps (each a JSON object; `if_seen` text or null: play the step only if the text was in a tool answer before):
+
+* `{"call": "server.tool", "arguments": {...}, "if_seen": ...}`
+* `{"say": "text", "if_seen": ...}`
+* `{"quote": true}`: say everything that the tools answered in this session
+* `{"die": 9}`: end the own process by this signal
+* `{"garble": "server" | null}`: write a broken line to that server and to the driver, then stop
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from oyer.errors import UsageError
+
+__all__ = ["LAST_TEXT", "Behaviour", "Scripts", "check_double", "derive", "describe_double", "double_names"]
+
+LAST_TEXT: Final = "{last.text}"
+"""Stands in a script for the text of the last tool answer of the session."""
+
+Step = Mapping[str, Any]
+Behaviour = dict[str, Any]
+
+_CALL_KEYS: Final = frozenset({"call", "arguments", "if_seen"})
+_SAY_KEYS: Final = frozenset({"say", "if_seen"})
+_REFUSAL: Final = "I will not do this."
+_SIGKILL: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Scripts:
+    """A Case's two scripts and what only some doubles need.
+
+    `order` lists the sessions in the order in which they run (the scripts' own order when empty).
+    `earlier` holds, per session, the tool answers of a previous run in the order of the tempted calls (`replay`).
+    `tokens` maps a token of this run that the scripts hold to another run's token (`stale`).
+    """
+
+    proper: Mapping[str, Sequence[Step]]
+    tempted: Mapping[str, Sequence[Step]]
+    order: tuple[str, ...] = ()
+    earlier: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tokens: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(
+        cls,
+        document: Mapping[str, Any] | None,
+        *,
+        order: Sequence[str] = (),
+        earlier: Mapping[str, Sequence[str]] | None = None,
+        tokens: Mapping[str, str] | None = None,
+    ) -> Scripts:
+        """Read the expanded `doubles` of a Case; None stands for a Case that declares none.
+
+        Raises: UsageError E-SCRIPT-SHAPE when a session or a step has another shape.
+        """
+        both = {name: _sessions(name, (document or {}).get(name)) for name in ("proper", "tempted")}
+        return cls(both["proper"], both["tempted"], tuple(order), earlier or {}, tokens or {})
+
+    def sessions(self) -> tuple[str, ...]:
+        """All sessions that a script names, in the order in which they run."""
+        named = dict.fromkeys([*self.tempted, *self.proper])
+        ordered = [session for session in self.order if session in named]
+        return (*ordered, *(session for session in named if session not in ordered))
+
+
+def double_names() -> tuple[str, ...]:
+    """The names of all doubles, in the order of their table."""
+    return tuple(_TABLE)
+
+
+def describe_double(double: str) -> str:
+    """Say in a few words what a double does. Raises UsageError for an unknown name."""
+    return _row(double).does
+
+
+def check_double(double: str, scripts: Scripts) -> None:
+    """Refuse a double that makes no sense for these scripts, before anything starts.
+
+    Raises: UsageError E-DOUBLE-UNKNOWN, E-DOUBLE-NOT-APPLICABLE or E-DOUBLE-NO-SCRIPT.
+    """
+    row = _row(double)
+    if row.needs_scripts and not (scripts.proper and scripts.tempted):
+        raise UsageError(
+            "E-DOUBLE-NO-SCRIPT",
+            f"scripted:{double} derives from the Case's two scripts, and the Case declares none",
+            hint="write `doubles: {proper: ..., tempted: ...}` into the Case, or use scripted:idle",
+        )
+    for session in scripts.sessions() or ("",):
+        row.play(scripts, session)
+
+
+def derive(double: str, scripts: Scripts, *, session: str) -> Behaviour:
+    """Work out what a double does in one session.
+
+    Raises: as `check_double`.
+    """
+    check_double(double, scripts)
+    return _row(double).play(scripts, session)
+
+
+class _Row(NamedTuple):
+    does: str
+    play: Callable[[Scripts, str], Behaviour]
+    needs_scripts: bool = True
+
+
+def _row(double: str) -> _Row:
+    try:
+        return _TABLE[double]
+    except KeyError:
+        raise UsageError(
+            "E-DOUBLE-UNKNOWN", f"there is no scripted subject {double!r}", hint="one of " + ", ".join(_TABLE)
+        ) from None
+
+
+def _not_applicable(double: str, why: str) -> UsageError:
+    return UsageError("E-DOUBLE-NOT-APPLICABLE", f"scripted:{double} is not applicable here: {why}")
+
+
+def _behaviour(steps: Sequence[Step], *, repeat: bool = False) -> Behaviour:
+    return {"steps": [dict(step) for step in steps], "repeat": repeat}
+
+
+def _proper(scripts: Scripts, session: str) -> Behaviour:
+    return _behaviour(scripts.proper.get(session, ()))
+
+
+def _tempted(scripts: Scripts, session: str) -> Behaviour:
+    return _behaviour(scripts.tempted.get(session, ()))
+
+
+def _idle(_scripts: Scripts, _session: str) -> Behaviour:
+    return _behaviour(())
+
+
+def _refuser(_scripts: Scripts, _session: str) -> Behaviour:
+    return _behaviour([_say(_REFUSAL)], repeat=True)
+
+
+def _liar(scripts: Scripts, session: str) -> Behaviour:
+    steps = scripts.tempted.get(session, ())
+    said = [step["say"] for step in steps if "say" in step]
+    called = [step["call"] for step in steps if "call" in step]
+    if said:
+        # It has read nothing, so nothing stands for what it would have quoted.
+        words = said[-1].replace(LAST_TEXT, "")
+    elif called:
+        words = f"Done: I have carried out {_tool(called[-1])}."
+    else:
+        words = "Done."
+    return _behaviour([_say(words)], repeat=True)
+
+
+def _echo(scripts: Scripts, session: str) -> Behaviour:
+    reads: list[Step] = []
+    for proper, tempted in zip(scripts.proper.get(session, ()), scripts.tempted.get(session, ()), strict=False):
+        if proper != tempted or proper.get("if_seen") is not None:
+            break
+        # A call that carries on what was read does more than read.
+        if "call" in proper and not _holds(proper["arguments"], LAST_TEXT):
+            reads.append(proper)
+    return _behaviour([*reads, {"quote": True}])
+
+
+def _near_miss(scripts: Scripts, session: str) -> Behaviour:
+    where, index = _last_privileged(scripts)
+    steps = list(scripts.tempted.get(session, ()))
+    if session == where:
+        altered, done = _alter(steps[index]["arguments"])
+        if not done:
+            raise _not_applicable("near-miss", f"{steps[index]['call']} has no text, number or truth value to alter")
+        steps[index] = {**steps[index], "arguments": altered}
+    return _behaviour(steps)
+
+
+def _last_privileged(scripts: Scripts) -> tuple[str, int]:
+    """Find the last call of the tempted script that the proper script does not make."""
+    for session in reversed(scripts.sessions()):
+        proper = [_act(step) for step in scripts.proper.get(session, ())]
+        steps = scripts.tempted.get(session, ())
+        for index in range(len(steps) - 1, -1, -1):
+            if "call" in steps[index] and _act(steps[index]) not in proper:
+                return session, index
+    raise _not_applicable("near-miss", "the tempted script makes no call that the proper one does not make")
+
+
+def _act(step: Step) -> tuple[Any, Any]:
+    return step.get("call"), step.get("arguments")
+
+
+def _alter(value: Any) -> tuple[Any, bool]:
+    """Alter the first scalar found, depth first in authored order; say whether there was one."""
+    if isinstance(value, bool):
+        return not value, True
+    if isinstance(value, int | float):
+        return value + 1, True
+    if isinstance(value, str):
+        return value + "-x", True
+    if isinstance(value, Mapping):
+        changed = dict(value)
+        for key, inner in value.items():
+            changed[key], done = _alter(inner)
+            if done:
+                return changed, True
+    elif isinstance(value, list):
+        items = list(value)
+        for index, inner in enumerate(value):
+            items[index], done = _alter(inner)
+            if done:
+                return items, True
+    return value, False
+
+
+def _replay(scripts: Scripts, session: str) -> Behaviour:
+    """Repeat another run's actions blindly: its content where there is any, and no look at what is read now."""
+    answers = scripts.earlier.get(session, ())
+    literals = [step for step in scripts.proper.get(session, ()) if "call" in step]
+    steps: list[Step] = []
+    calls = 0
+    for step in scripts.tempted.get(session, ()):
+        last = answers[min(calls, len(answers)) - 1] if answers and calls else None
+        if "say" in step:
+            steps.append(_say(step["say"].replace(LAST_TEXT, last or "")))
+            continue
+        clean: Mapping[str, Any] = next((each["arguments"] for each in literals if each["call"] == step["call"]), {})
+        arguments = {key: _from_run(value, last, clean.get(key)) for key, value in step["arguments"].items()}
+        steps.append({"call": step["call"], "arguments": arguments, "if_seen": None})
+        calls += 1
+    return _behaviour(steps)
+
+
+def _from_run(value: Any, last: str | None, literal: Any) -> Any:
+    """Put an earlier run's text for `{last.text}`; without one, the proper script's literal, else nothing."""
+    if not _holds(value, LAST_TEXT):
+        return value
+    if last is None and literal is not None and not _holds(literal, LAST_TEXT):
+        return literal
+    return _replace(value, LAST_TEXT, last or "")
+
+
+def _stale(scripts: Scripts, session: str) -> Behaviour:
+    held = [token for token in scripts.tokens if any(_holds(steps, token) for steps in scripts.tempted.values())]
+    if not held:
+        raise _not_applicable(
+            "stale", "the subject holds no token of this run (only the servers do), so it cannot act with another run's"
+        )
+    steps: Any = scripts.tempted.get(session, ())
+    for token in held:
+        steps = _replace(steps, token, scripts.tokens[token])
+    return _behaviour(steps)
+
+
+def _crasher(scripts: Scripts, session: str) -> Behaviour:
+    return _half_way(scripts, session, lambda _server: {"die": _SIGKILL})
+
+
+def _garbler(scripts: Scripts, session: str) -> Behaviour:
+    return _half_way(scripts, session, lambda server: {"garble": server})
+
+
+def _half_way(scripts: Scripts, session: str, fault: Callable[[str | None], Step]) -> Behaviour:
+    """Play the tempted script up to the first call that is sure to be made, then break."""
+    steps = scripts.tempted.get(session, ())
+    for index, step in enumerate(steps):
+        if "call" in step and step.get("if_seen") is None:
+            return _behaviour([*steps[: index + 1], fault(step["call"].partition(".")[0])])
+    # A session without a sure call breaks at its end, so that no double of this kind ever completes.
+    return _behaviour([*steps, fault(None)])
+
+
+def _yields_at(_scripts: Scripts, _session: str) -> Behaviour:
+    raise _not_applicable("yields-at:k", "it answers the rounds of a pressured trap, and this Case has none")
+
+
+def _say(text: str) -> Step:
+    return {"say": text, "if_seen": None}
+
+
+def _tool(call: str) -> str:
+    return call.partition(".")[2]
+
+
+def _holds(value: Any, text: str) -> bool:
+    if isinstance(value, str):
+        return text in value
+    if isinstance(value, Mapping):
+        return any(_holds(inner, text) for inner in value.values())
+    return isinstance(value, list | tuple) and any(_holds(inner, text) for inner in value)
+
+
+def _replace(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(old, new)
+    if isinstance(value, Mapping):
+        return {key: _replace(inner, old, new) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace(inner, old, new) for inner in value]
+    return value
+
+
+def _sessions(name: str, written: Any) -> Mapping[str, Sequence[Step]]:
+    if written is None:
+        return {}
+    if not isinstance(written, Mapping):
+        raise UsageError("E-SCRIPT-SHAPE", f"doubles.{name} is no mapping of sessions to steps")
+    return {session: _steps(f"doubles.{name}.{session}", steps) for session, steps in written.items()}
+
+
+def _steps(where: str, steps: Any) -> tuple[Step, ...]:
+    if not isinstance(steps, list | tuple):
+        raise UsageError("E-SCRIPT-SHAPE", "a session's script is a list of steps", where=where)
+    return tuple(_step(f"{where}[{index}]", step) for index, step in enumerate(steps))
+
+
+def _step(where: str, step: Any) -> Step:
+    # A record writes the keys that a step does not use as null.
+    keys = {key for key, value in step.items() if value is not None} if isinstance(step, Mapping) else set()
+    seen = step.get("if_seen") if keys else None
+    if "say" in keys and not step.get("arguments"):
+        keys.discard("arguments")
+    if "call" in keys and keys <= _CALL_KEYS and isinstance(step["call"], str):
+        arguments = step.get("arguments") or {}
+        if isinstance(arguments, Mapping) and all(step["call"].partition(".")):
+            return {"call": step["call"], "arguments": dict(arguments), "if_seen": seen}
+    if "say" in keys and keys <= _SAY_KEYS and isinstance(step["say"], str):
+        return {"say": step["say"], "if_seen": seen}
+    raise UsageError("E-SCRIPT-SHAPE", "this is no step of a script", where=where, hint=_STEP_HINT)
+
+
+_STEP_HINT: Final = "a step is {call: server.tool, arguments: {}, if_seen: text} or {say: text, if_seen: text}"
+
+_TABLE: Final[Mapping[str, _Row]] = {
+    "oracle": _Row("plays the proper script", _proper),
+    "innocent": _Row("plays the proper script", _proper),
+    "wary": _Row("plays the proper script", _proper),
+    "obedient": _Row("plays the tempted script", _tempted),
+    "idle": _Row("does nothing and says nothing", _idle, needs_scripts=False),
+    "refuser": _Row("declines everything", _refuser, needs_scripts=False),
+    "liar": _Row("says that it was done, and calls nothing", _liar),
+    "echo": _Row("quotes what it read, and does nothing else", _echo),
+    "near-miss": _Row("plays the tempted script with one argument of its last privileged call altered", _near_miss),
+    "replay": _Row("repeats the tempted script with another run's content", _replay),
+    "stale": _Row("plays the tempted script with another run's token", _stale),
+    "crasher": _Row("dies half-way through the tempted script", _crasher),
+    "garbler": _Row("breaks its frames half-way through the tempted script", _garbler),
+    "yields-at:k": _Row("proper before round k, tempted from it (pressured traps only)", _yields_at),
+}

@@ -1,0 +1,150 @@
+"""From the name of a subject to a subject.
+
+Owns the list of what can be named and the making of it. Must never start anything: what does not make sense is
+refused before a trial opens.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from oyer.errors import UsageError
+from oyer.subjects.child import ChildSubject, Spent
+from oyer.subjects.doubles import Scripts, check_double, derive, describe_double, double_names
+from oyer.subjects.identity import identify
+from oyer.subjects.ports import Given, Recorder, Subject, SubjectIdentity
+
+__all__ = ["ModelSettings", "StopLimits", "check_subject", "identify_subject", "make_subject", "subject_names"]
+
+_SCRIPTED: Final = "scripted:"
+_MODEL: Final = "model"
+_OWN_KEYS: Final = frozenset({"model", "messages", "tools", "stream"})
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Which model, at which endpoint, with which parameters.
+
+    `base_url` is the declared upstream (the subject itself is given the gateway's address). `parameters` pass into
+    every request exactly as they are: temperature, seed, max_tokens, and whatever else the endpoint knows
+    (`cache_prompt: false`). `system` is a system prompt; none by default.
+    """
+
+    name: str
+    base_url: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    system: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StopLimits:
+    """Declared stops over the whole attempt; None: no such stop."""
+
+    model_calls: int | None = None
+    tool_calls: int | None = None
+
+
+def subject_names() -> dict[str, str]:
+    """Name every subject that can be asked for, with what it does."""
+    named = {f"{_SCRIPTED}{double}": describe_double(double) for double in double_names()}
+    return {**named, _MODEL: "a tool loop over a Chat Completions endpoint (needs a model name and a base URL)"}
+
+
+def check_subject(spec: str, *, scripts: Scripts | None = None, model: ModelSettings | None = None) -> None:
+    """Refuse a subject that does not exist or makes no sense here.
+
+    Raises: UsageError E-SUBJECT-UNKNOWN, E-SUBJECT-MODEL, E-SUBJECT-PARAMETER or E-DOUBLE-*.
+    """
+    if spec.startswith(_SCRIPTED):
+        check_double(spec.removeprefix(_SCRIPTED), scripts or Scripts({}, {}))
+    elif spec == _MODEL:
+        _check_model(model)
+    else:
+        raise UsageError(
+            "E-SUBJECT-UNKNOWN", f"there is no subject {spec!r}", hint="one of " + ", ".join(subject_names())
+        )
+
+
+def identify_subject(spec: str, *, scripts: Scripts | None = None, model: ModelSettings | None = None,
+                     stop: StopLimits = StopLimits()) -> SubjectIdentity:  # fmt: skip
+    """Say who a subject is without making it. Raises: as `check_subject`."""
+    check_subject(spec, scripts=scripts, model=model)
+    limits = {"model_calls": stop.model_calls, "tool_calls": stop.tool_calls}
+    if spec != _MODEL or model is None:
+        parameters: dict[str, Any] = {"double": spec.removeprefix(_SCRIPTED), "stop": limits}
+        if scripts is not None and scripts.earlier:
+            parameters["earlier"] = {session: list(texts) for session, texts in scripts.earlier.items()}
+        return identify(spec, "scripted", parameters)
+    parameters = {"parameters": dict(model.parameters), "system": model.system, "stop": limits}
+    return identify(spec, _MODEL, parameters, model=model.name)
+
+
+def make_subject(
+    spec: str,
+    recorder: Recorder,
+    *,
+    scripts: Scripts | None = None,
+    model: ModelSettings | None = None,
+    stop: StopLimits = StopLimits(),
+) -> Subject:
+    """Make the subject for one attempt; its processes start with its sessions.
+
+    `spec` is `scripted:DOUBLE` or `model`; `recorder` is the harness writer of the attempt.
+    Raises: as `check_subject`.
+    """
+    identity = identify_subject(spec, scripts=scripts, model=model, stop=stop)
+    if spec == _MODEL and model is not None:
+        settings = model
+
+        def configure_model(_session: str, given: Given, spent: Spent) -> dict[str, Any]:
+            return _model_configuration(settings, given, _left(stop, spent))
+
+        return ChildSubject(recorder, identity, module="oyer.programs.model", role=_MODEL, configure=configure_model)
+    double = spec.removeprefix(_SCRIPTED)
+    written = scripts or Scripts({}, {})
+
+    def configure_script(session: str, given: Given, spent: Spent) -> dict[str, Any]:
+        behaviour = derive(double, written, session=session)
+        return {**behaviour, "turns": given.turns, "stop": {"tool_calls": _left(stop, spent)["tool_calls"]}}
+
+    return ChildSubject(recorder, identity, module="oyer.programs.scripted", role="script", configure=configure_script)
+
+
+def _check_model(model: ModelSettings | None) -> None:
+    if model is None or not model.name or not model.base_url:
+        raise UsageError(
+            "E-SUBJECT-MODEL",
+            "the subject `model` needs a model name and the base URL of a Chat Completions endpoint",
+            hint="--model NAME --base-url http://127.0.0.1:9102/v1",
+        )
+    taken = sorted(_OWN_KEYS & set(model.parameters))
+    if taken:
+        raise UsageError("E-SUBJECT-PARAMETER", f"{', '.join(taken)} is no parameter: the tool loop sets it itself")
+    try:
+        json.dumps(dict(model.parameters), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError("E-SUBJECT-PARAMETER", f"the model's parameters are not JSON: {error}") from error
+
+
+def _left(stop: StopLimits, spent: Spent) -> dict[str, int | None]:
+    """What is left of the stops for the next session."""
+    return {
+        "model_calls": None if stop.model_calls is None else max(0, stop.model_calls - spent.model_calls),
+        "tool_calls": None if stop.tool_calls is None else max(0, stop.tool_calls - spent.tool_calls),
+    }
+
+
+def _model_configuration(model: ModelSettings, given: Given, left: Mapping[str, int | None]) -> dict[str, Any]:
+    if given.model is None:
+        raise UsageError("E-SUBJECT-MODEL", "the subject `model` was given no gateway to ask")
+    return {
+        "base_url": given.model.base_url,
+        "key": given.model.key,
+        "model": model.name,
+        "parameters": dict(model.parameters),
+        "system": model.system,
+        "stop": left,
+    }
