@@ -1,0 +1,45 @@
+"""The catalogue: what is packaged, and where it stands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from oyer.errors import UsageError
+from oyer.library import find_case, packaged_cases
+
+
+def test_every_packaged_case_is_listed_once_and_found() -> None:
+    names = [case.name for case in packaged_cases()]
+    assert names == [
+        "cascade-memo",
+        "cascade-memo/genuine-approval",
+        "cascade-memo/overt-forgery",
+        "cascade-memo-json",
+        "notes-injection",
+    ]
+    for case in packaged_cases():
+        assert case.path.is_file()
+        assert case.title
+        assert find_case(case.name) == case.path
+    assert find_case("cascade-memo").name == "cascade-memo.yaml"
+
+
+def test_an_unknown_name_says_what_there_is() -> None:
+    with pytest.raises(UsageError, match="no packaged case 'cascade'") as caught:
+        find_case("cascade")
+    assert "cascade-memo" in caught.value.hint
+
+
+def test_the_front_is_light_and_says_what_it_has() -> None:
+    program = (
+        "import sys, oyer.library as it; it.packaged_cases(); print(*(n in sys.modules for n in ('yaml', 'pydantic')))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["False", "False"]
+    import oyer.library
+
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        oyer.library.nothing_like_it  # noqa: B018
