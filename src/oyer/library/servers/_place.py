@@ -30,6 +30,8 @@ class PlaceError(Exception):
 class Place:
     """A directory held open. Paths are relative to it; an absolute path into it is understood too."""
 
+    __slots__ = ("_fd", "_root")
+
     def __init__(self, root: str = ".") -> None:
         self._root = os.path.realpath(root)
         self._fd = os.open(self._root, _DIRECTORY)
@@ -42,10 +44,13 @@ class Place:
                 handle = os.open(name, _READ, dir_fd=directory)
             except OSError as error:
                 raise _refusal(path, error) from None
-        with os.fdopen(handle, "rb") as file:
+        try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise PlaceError(f"{path} is not a file")
-            data = file.read(MAX_TEXT_BYTES + 1)
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                data = file.read(MAX_TEXT_BYTES + 1)
+        finally:
+            os.close(handle)
         if len(data) > MAX_TEXT_BYTES:
             raise PlaceError(f"{path} is larger than {MAX_TEXT_BYTES} bytes")
         try:

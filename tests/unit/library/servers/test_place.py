@@ -55,4 +55,6 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
         place.listing("a")
         with pytest.raises(PlaceError):
             place.read_text("a/c/file")
+        with pytest.raises(PlaceError):
+            place.read_text("a/b")
     assert len(os.listdir("/proc/self/fd")) == held  # noqa: PTH208
