@@ -15,7 +15,7 @@ import importlib.util
 import inspect
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -161,14 +161,6 @@ def git_server() -> Path:
 def smollm_python() -> Path:
     """A Python that can import xllamacpp and holds the SmolLM2 model."""
     return locate("smollm")
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Iterator[Path]:
-    """A copy of the sources in which a test may plant breaches."""
-    root = Path(__file__).resolve().parent.parent
-    shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    yield tmp_path
 
 
 _common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}

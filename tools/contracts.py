@@ -182,9 +182,7 @@ def imports_of(source: Source, package: Path) -> Iterator[Import]:
     home = inner if source.path.stem == "__init__" else inner[:-1]
     if source.path.stem == "__init__":
         home = inner[:-1]
-    inside = {id(child) for node in ast.walk(source.tree) if isinstance(node, FUNCTIONS) for child in ast.walk(node)}
-    for node in ast.walk(source.tree):
-        at_top = id(node) not in inside
+    for node, at_top in statements(source.tree, at_top=True):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(node.lineno, alias.name, (), at_top)
@@ -195,6 +193,15 @@ def imports_of(source: Source, package: Path) -> Iterator[Import]:
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def statements(parent: ast.AST, *, at_top: bool) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield every statement, and whether it runs when the module is loaded."""
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, ast.stmt):
+            yield node, at_top
+        if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield from statements(node, at_top=at_top and not isinstance(node, FUNCTIONS))
 
 
 def check_front(source: Source, package: Path) -> Iterator[Found]:
