@@ -241,11 +241,13 @@ def check_fronts_used(
 
 
 def check_root_names(source: Source, found: Import, fronts: dict[str, frozenset[str] | None]) -> Iterator[Found]:
-    """Refuse `import oyer` and `from oyer import ROOM` inside the house; both go around the fronts."""
+    """Refuse `from oyer import ROOM`, and `import oyer` in the core: both go around the fronts."""
     offers = fronts.get("__init__") or frozenset()
-    for name in found.names or ("",):
-        if name not in offers and name != source.room:
-            yield found.line, "front", "enter through the front: from oyer.ROOM import NAME, not from oyer itself"
+    if set(found.names) - offers or (not found.names and source.room in CORE):
+        yield found.line, "front", "enter through the front: from oyer.ROOM import NAME, not from oyer itself"
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "oyer" and node.attr in fronts:
+            yield node.lineno, "front", f"enter through the front: from oyer.{node.attr} import NAME"
 
 
 def check_libraries(source: Source, imports: list[Import]) -> Iterator[Found]:

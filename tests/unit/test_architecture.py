@@ -200,6 +200,8 @@ BREACHES = [
     ("front", "engine", "import oyer.store", "enter through the front: from oyer.store import"),
     ("front", "engine", "from oyer.store import disk", "the front of store does not offer disk"),
     ("front", "engine", "from oyer import store", "enter through the front: from oyer.ROOM import NAME"),
+    ("front", "records", "import oyer", "enter through the front: from oyer.ROOM import NAME"),
+    ("front", "engine", "import oyer\nx = oyer.store.disk", "enter through the front: from oyer.store import NAME"),
     ("front", "engine", "from ..store import disk", "the front of store does not offer disk"),
     ("front", "engine", "def f():\n    from oyer.store.disk import Thing", "enter through the front"),
     ("room", "programs", "from oyer.store import Thing", "programs may use only errors, evidence, protocol, not store"),
@@ -223,6 +225,11 @@ def test_each_rule_names_a_planted_breach(tree: Path, rule: str, room: str, text
     plant(tree, store__disk="", **{f"{room}__planted": text})
     found = [breach for breach in contracts.check(tree) if breach.path == f"src/oyer/{room}/planted.py"]
     assert any(breach.rule == rule and message in breach.message for breach in found), found
+
+
+def test_the_front_of_the_whole_may_be_used_above_the_line(tree: Path) -> None:
+    plant(tree, engine__planted="import oyer\nfrom oyer import __version__\n\nx = (oyer.__file__, __version__)")
+    assert contracts.check(tree) == []
 
 
 def test_late_imports_keep_a_library_allowed(tree: Path) -> None:
