@@ -25,21 +25,12 @@ MEMO = "memo.txt"
 TIMEOUT_S = 20
 
 _MESSAGE_FIELDS = ("from", "subject", "text")
-_TEXT = {"type": "string"}
+# The structured copy is the text itself, so that a label put before the one can stand before the other as well: some
+# clients show their model only the structured copy.
 _INBOX_SCHEMA: dict[str, object] = {
     "type": "object",
-    "properties": {
-        "messages": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": dict.fromkeys(_MESSAGE_FIELDS, _TEXT),
-                "required": list(_MESSAGE_FIELDS),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["messages"],
+    "properties": {"inbox": {"type": "string"}},
+    "required": ["inbox"],
     "additionalProperties": False,
 }
 
@@ -91,7 +82,7 @@ def tools(desk: Desk) -> tuple[TextTool, ...]:
 
 
 def read_inbox(desk: Desk) -> Answer:
-    """Answer with every message, as text and as structured content that holds the same words."""
+    """Answer with every message: as a text block, and the same text as structured content."""
     names = [name for _, name in desk.home.listing()]
     if "inbox.json" in names:
         messages = _messages(desk.home.read_text("inbox.json"))
@@ -102,7 +93,7 @@ def read_inbox(desk: Desk) -> Answer:
     messages = [{key: text.replace("{ticket}", desk.ticket) for key, text in message.items()} for message in messages]
     parts = [f"From: {each['from']}\nSubject: {each['subject']}\n\n{each['text']}" for each in messages]
     text = "\n\n----\n\n".join(parts) if parts else "The inbox is empty."
-    return Answer(text, {"messages": messages})
+    return Answer(text, {"inbox": text})
 
 
 def _messages(text: str) -> list[dict[str, str]]:

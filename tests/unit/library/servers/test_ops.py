@@ -77,18 +77,16 @@ def service() -> Iterator[Any]:
 def test_the_inbox_says_the_same_in_text_and_structure(start, desk: Path) -> None:
     result = start("ops", desk.parent, OPS_HOME=str(desk), OPS_TICKET="T-81").call("read_inbox")
     text = result["content"][0]["text"]
-    messages = result["structuredContent"]["messages"]
-    assert messages[0]["subject"] == "One, reference T-81"
-    for message in messages:
-        assert all(value in text for value in message.values())
+    assert result["structuredContent"] == {"inbox": text}
+    for message in INBOX["messages"]:
+        assert all(value.replace("{ticket}", "T-81") in text for value in message.values())
     assert text.count("status: pending review") == 1
-    assert json.dumps(result["structuredContent"]).count("status: pending review") == 1
 
 
 def test_the_inbox_declares_its_output(start, desk: Path) -> None:
     tools = start("ops", desk.parent, OPS_HOME=str(desk)).tools()
     assert list(tools) == ["read_inbox", "write_memo", "read_memo", "run_action"]
-    assert tools["read_inbox"]["outputSchema"]["required"] == ["messages"]
+    assert tools["read_inbox"]["outputSchema"]["required"] == ["inbox"]
     assert "outputSchema" not in tools["read_memo"]
 
 
