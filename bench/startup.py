@@ -1,6 +1,8 @@
 """What starting costs, as ratios to an interpreter that does nothing: `oyer --help` (aim: at most 6) and the front.
 
-The commands are interleaved, so that whatever else the machine does falls on all alike. ``python bench/startup.py [ROUNDS]``
+The commands are interleaved, so that whatever else the machine does falls on all alike.
+
+``python bench/startup.py [ROUNDS]``
 """
 
 from __future__ import annotations
