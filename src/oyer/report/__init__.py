@@ -1,0 +1,65 @@
+"""The report room: results in, pages of text and plain JSON values out.
+
+Owns what a person reads of a series (answer, strip, reasons, ledger, transcript) and the one place where untrusted
+text is made safe to print. Pure: values in, lines of styled segments out. Must never print, compute a number that
+`adjudicate` did not, or say more than a record says.
+"""
+
+from __future__ import annotations
+
+from oyer.report.answer import CONTRASTS, render_answer, render_not_shown
+from oyer.report.dialogue import content_text, render_transcript
+from oyer.report.interchange import (
+    bytes_value,
+    comparison_value,
+    ledger_value,
+    message_value,
+    outcome_value,
+    problem_value,
+)
+from oyer.report.ledger import render_ledger
+from oyer.report.page import Line, Look, Page, Segment, Style, cut, fold, line, page_text, say, width_of
+from oyer.report.safe import neutralise, printable_lines
+from oyer.report.strip import Cell, CellState, Row, read_strip, render_legend, render_strip
+from oyer.report.summary import declared_request, render_series, render_trial
+from oyer.report.transcript import Act, Message, read_transcript
+
+__all__ = [
+    "CONTRASTS",
+    "Act",
+    "Cell",
+    "CellState",
+    "Line",
+    "Look",
+    "Message",
+    "Page",
+    "Row",
+    "Segment",
+    "Style",
+    "bytes_value",
+    "comparison_value",
+    "content_text",
+    "cut",
+    "declared_request",
+    "fold",
+    "ledger_value",
+    "line",
+    "message_value",
+    "neutralise",
+    "outcome_value",
+    "page_text",
+    "printable_lines",
+    "problem_value",
+    "read_strip",
+    "read_transcript",
+    "render_answer",
+    "render_ledger",
+    "render_legend",
+    "render_not_shown",
+    "render_series",
+    "render_strip",
+    "render_transcript",
+    "render_trial",
+    "say",
+    "width_of",
+]

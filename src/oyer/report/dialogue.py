@@ -1,0 +1,210 @@
+"""A transcript for a person: who said what to whom, with the declared change as a small diff.
+
+Owns how messages look. The plumbing of a protocol (greetings, listings, notifications) takes one line; what was said,
+asked, answered and changed is shown. With `raw`, every byte of every message is shown as well, neutralised.
+
+Must never show a changed message without its original.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from oyer.errors import ProtocolError
+from oyer.protocol import loads
+from oyer.report.page import Look, Page, Segment, Style, fold, hard_fold, line, say
+from oyer.report.safe import neutralise, printable_lines
+from oyer.report.transcript import Message
+
+__all__ = ["content_text", "render_transcript"]
+
+_PLUMBING = ("initialize", "ping", "notifications/", "tools/list", "resources/list", "prompts/list", "logging/")
+_WHO = {
+    "fault": "fault",
+    "model.request": "model",
+    "model.response": "model",
+    "subject.output": "output",
+    "turn.received": "said",
+    "turn.sent": "turn",
+}
+_CONTEXT = 1
+_INDENT = "      "
+
+
+def render_transcript(messages: Sequence[Message], look: Look, *, raw: bool = False) -> Page:
+    """Lay out messages, session by session."""
+    page: Page = ()
+    session: str | None = None
+    plumbing = _plumbing_refs(messages)
+    for message in messages:
+        if message.session != session and message.session is not None:
+            session = message.session
+            page += ((), line(say(f"session {session}", "strong")))
+        page += _one(message, look, brief=message.ref in plumbing, raw=raw)
+    return page
+
+
+def _plumbing_refs(messages: Sequence[Message]) -> frozenset[str]:
+    """Messages that only keep a connection going, and the answers to them."""
+    open_: set[tuple[object, ...]] = set()
+    found: set[str] = set()
+    for message in messages:
+        key = (message.server, message.connection, type(message.id), message.id)
+        if message.kind == "mcp.sent" and message.method and message.method.startswith(_PLUMBING):
+            found.add(message.ref)
+            open_.add(key)
+        elif message.kind == "mcp.received" and not message.changed:
+            if message.method is not None and message.method.startswith(_PLUMBING):
+                found.add(message.ref)
+            elif message.method is None and message.id is not None and key in open_:
+                found.add(message.ref)
+                open_.discard(key)
+    return frozenset(found)
+
+
+def _one(message: Message, look: Look, *, brief: bool, raw: bool) -> Page:
+    page: Page = tuple(_head(message, look, brief))
+    for act in message.acts:
+        told = f"{act.did} by {act.name}" + ("" if act.applied else f", not applied: {act.why or 'no reason given'}")
+        page += fold([say(told, "warn"), say(f"  {act.ref}", "dim")], look, indent=_INDENT)
+    if not brief:
+        page += _difference(message, look) if message.changed else _body(message, look)
+    if message.original is not None and message.delivered is None and message.kind.startswith("mcp."):
+        page += (line(_INDENT, say("no bytes of it are proven to have been delivered", "warn")),)
+    if raw:
+        page += _raw(message, look)
+    return page
+
+
+def _head(message: Message, look: Look, brief: bool) -> Iterator[tuple[Segment, ...]]:
+    at = f"{message.at_ns / 1e9:8.3f} s  "
+    arrow = _arrow(message, look)
+    who = _WHO.get(message.kind, message.server or message.kind)
+    what = " ".join(part for part in (message.method, message.tool) if part)
+    if message.kind in ("mcp.received", "mcp.refused") and message.method is None:
+        what = "answer"
+    style: Style = "dim" if brief else "strong"
+    parts = [say(at, "dim"), say(f"{arrow} {who}", style)]
+    parts += [say(f"  {what}", "dim" if brief else "plain")] if what else []
+    parts += [say(f"  ({message.note})", "warn" if message.kind in ("fault", "sink.rejected") else "dim")] if (
+        message.note) else []  # fmt: skip
+    parts.append(say(f"  {message.ref}", "dim"))
+    yield from fold(parts, look, hanging=_INDENT)
+
+
+def _arrow(message: Message, look: Look) -> str:
+    if message.direction == "to_harness":
+        return "*" if not look.unicode else "◆"
+    if message.direction == "to_subject":
+        return "<-" if not look.unicode else "←"
+    return "->" if not look.unicode else "→"
+
+
+def _body(message: Message, look: Look) -> Page:
+    raw = message.delivered if message.delivered is not None else message.original
+    if raw is None:
+        return () if message.kind == "fault" else (line(_INDENT, say("its bytes are not retained", "bad")),)
+    return tuple(_text_lines(content_text(message.kind, raw), look))
+
+
+def _text_lines(text: str, look: Look, *, mark: str = "", style: Style = "plain") -> Iterator[tuple[Segment, ...]]:
+    room = look.width - len(_INDENT) - len(mark)
+    for one in printable_lines(text):
+        for index, piece in enumerate(hard_fold(one, room)):
+            yield line(_INDENT, Segment((mark if index == 0 else " " * len(mark)) + piece, style))
+
+
+def _difference(message: Message, look: Look) -> Page:
+    """Show what was changed in a message: the lines around it, the original and what arrived."""
+    before = content_text(message.kind, message.original or b"")
+    after = content_text(message.kind, message.delivered or b"")
+    if before == after:
+        before, after = _decoded(message.original or b""), _decoded(message.delivered or b"")
+    one, other = before.split("\n"), after.split("\n")
+    page: list[tuple[Segment, ...]] = []
+    for group in difflib.SequenceMatcher(None, one, other, autojunk=False).get_grouped_opcodes(_CONTEXT):
+        if page:
+            page.append(line(_INDENT, say("...", "dim")))
+        for tag, a, b, c, d in group:
+            if tag == "equal":
+                page += [row for text in one[a:b] for row in _text_lines(text, look, mark="  ", style="dim")]
+                continue
+            page += [row for text in one[a:b] for row in _text_lines(text, look, mark="- ", style="removed")]
+            page += [row for text in other[c:d] for row in _text_lines(text, look, mark="+ ", style="added")]
+    return tuple(page)
+
+
+def _raw(message: Message, look: Look) -> Page:
+    parts = [("original", message.original)]
+    if message.changed or message.original is None:
+        parts.append(("delivered", message.delivered))
+    page: Page = ()
+    for name, raw in parts:
+        if raw is not None:
+            page += (line(_INDENT, say(f"{name}, {len(raw)} bytes", "dim")),)
+            page += tuple(_text_lines(neutralise(_decoded(raw)), look, mark="| ", style="dim"))
+    return page
+
+
+def content_text(kind: str, raw: bytes) -> str:
+    """Return the readable content of a message: a call's arguments, an answer's texts, a model's words; else all."""
+    text = _decoded(raw)
+    if not kind.startswith(("mcp.", "model.")) or kind == "mcp.noise":
+        return text
+    try:
+        value = loads(raw)
+    except ProtocolError:
+        return text
+    if not isinstance(value, dict):
+        return text
+    found = _model_texts(value) if kind.startswith("model.") else _message_texts(value)
+    return "\n".join(found) if found else text
+
+
+def _message_texts(value: Mapping[str, Any]) -> list[str]:
+    params, result, error = value.get("params"), value.get("result"), value.get("error")
+    if isinstance(params, dict):
+        return [_compact(params.get("arguments", params))]
+    if isinstance(error, dict):
+        return [f"error {error.get('code')}: {error.get('message')}"]
+    if not isinstance(result, dict):
+        return []
+    blocks = [block for block in result.get("content") or () if isinstance(block, dict)]
+    texts = [block["text"] if isinstance(block.get("text"), str) else _compact(block) for block in blocks]
+    if "structuredContent" in result:
+        texts.append("structured: " + _compact(result["structuredContent"]))
+    return (["the tool says that it failed"] if result.get("isError") is True else []) + texts
+
+
+def _model_texts(value: Mapping[str, Any]) -> list[str]:
+    """The last message of a request, or the messages of an answer."""
+    sent = value.get("messages")
+    if isinstance(sent, list) and sent:
+        return [f"({len(sent)} messages; the last one:)", *_chat_texts(sent[-1])]
+    texts: list[str] = []
+    for choice in value.get("choices") or ():
+        texts += _chat_texts(choice.get("message")) if isinstance(choice, dict) else []
+    return texts or ([_compact(value["error"])] if "error" in value else [])
+
+
+def _chat_texts(message: object) -> list[str]:
+    if not isinstance(message, dict):
+        return []
+    content = message.get("content")
+    texts = [content] if isinstance(content, str) else [_compact(content)] if content else []
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            texts.append(f"asks for {function.get('name')} {function.get('arguments')}")
+    return [f"{message.get('role', '?')}: {texts[0]}", *texts[1:]] if texts else []
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace")

@@ -1,0 +1,42 @@
+"""The conserved count of a series, in words: what was planned and what became of each.
+
+Owns the ledger lines of text reports. Must never print a sum that does not hold as if it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from oyer.adjudicate import LedgerCount
+from oyer.report.page import Look, Page, Segment, Style, fold, say
+
+__all__ = ["OUTCOME_STYLES", "render_ledger"]
+
+OUTCOME_STYLES: Mapping[str, Style] = {"CONFIRMED": "bad", "NOT_OBSERVED": "good", "INCONCLUSIVE": "warn"}
+
+
+def render_ledger(count: LedgerCount, look: Look) -> Page:
+    """Print the ledger: trials, comparisons, exposure, spontaneous promotions in baselines."""
+    comparisons = sum(count.comparisons.values())
+    page = _sum("planned trials", count.planned, count.trials, look)
+    if comparisons:
+        page += _sum("comparisons", comparisons, count.comparisons, look)
+        exposure = {"exposed": count.exposed, "unexposed": count.unexposed}
+        page += _sum("of these", comparisons, exposure, look)
+        told = [say(f"spontaneous: {count.spontaneous} of {count.baselines} baselines")]
+        if count.spontaneous:
+            told.append(say(" no single CONFIRMED here may be cited: the baseline may do it unprompted", "warn"))
+        page += fold(told, look, indent="  ")
+    if count.missing:
+        page += fold([say("not run: " + ", ".join(count.missing), "warn")], look, indent="  ", hanging="    ")
+    return page
+
+
+def _sum(name: str, total: int, parts: Mapping[str, int], look: Look) -> Page:
+    words: list[Segment | str] = [say(f"{name} "), say(str(total), "strong"), say(" = ")]
+    for index, (part, number) in enumerate(parts.items()):
+        style = OUTCOME_STYLES.get(part, "plain") if number else "dim"
+        words += [*([say(" + ", "dim")] if index else []), say(f"{part} {number}", style)]
+    if sum(parts.values()) != total:
+        words.append(say(" THIS DOES NOT ADD UP: the series is not accounted for", "bad"))
+    return fold(words, look, indent="  ", hanging="    ")

@@ -1,0 +1,39 @@
+"""Pages are laid out by display width, and lose nothing on the way."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oyer.report import Look, cut, fold, line, page_text, say, width_of
+
+words = st.lists(st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=30), max_size=30)
+
+
+@given(words, st.integers(20, 100))
+def test_folding_keeps_every_letter_and_the_width(texts: list[str], width: int) -> None:
+    page = fold([say(" ".join(texts))], Look(width), indent="  ", hanging="    ")
+    assert page_text(page).replace(" ", "").replace("\n", "") == say("".join(texts)).text
+    assert all(sum(width_of(part.text) for part in one) <= width for one in page)
+
+
+def test_folding_breaks_between_words_and_indents() -> None:
+    page = fold([say("one two three four")], Look(14), indent="- ", hanging="  ")
+    assert page_text(page) == "- one two\n  three four\n"
+
+
+def test_a_word_of_several_styles_is_not_torn() -> None:
+    page = fold([say("see "), say("(", "dim"), say("this", "strong"), say(")", "dim")], Look(60))
+    assert page_text(page) == "see (this)\n"
+    assert [part.style for part in page[0]] == ["plain", "dim", "strong", "dim"]
+
+
+def test_wide_letters_take_two_columns() -> None:
+    assert width_of("東京") == 4
+    assert cut("東京", 6) == "東京  "
+    assert cut("東京東京", 6) == "東京~ "
+    assert width_of(cut("東京東京", 6)) == 6
+
+
+def test_text_is_neutralised_when_it_is_said() -> None:
+    assert line("a\x1bb", say("\u202e"))[0].text == r"a\x1bb"

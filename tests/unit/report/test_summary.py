@@ -1,0 +1,46 @@
+"""Repetitions that ended alike are shown once; the counts stand beside them."""
+
+from __future__ import annotations
+
+from report_kit import ALL, NONE, arm, comparison, fact, outcome, plan_of, scored
+
+from oyer.records import Comparison, Reason
+from oyer.report import Look, page_text, render_series, render_trial
+
+
+def repeated() -> list[Comparison]:
+    why = Reason(code="UNANSWERED", arm="manipulated", sentence="a call was never answered")
+    alike = [comparison(scored("CONFIRMED"), repetition=n) for n in (1, 2, 4)]
+    return [*alike, comparison(scored("INCONCLUSIVE", (why,)), repetition=3)]
+
+
+def test_repetitions_are_grouped_with_their_counts() -> None:
+    text = " ".join(page_text(render_series(plan_of(4), {}, {}, repeated(), Look())).split())
+    assert "4 repetitions: CONFIRMED 3, NOT_OBSERVED 0, INCONCLUSIVE 1; spontaneous: 0 of 4 baselines" in text
+    assert "3 of 4 repetitions ended like this: 1-2, 4; shown: 1" in text
+    assert text.count("The sentence of CONFIRMED.") == 1
+
+
+def test_chains_that_differ_are_not_put_together() -> None:
+    other = comparison(scored("CONFIRMED"), repetition=2, arms=(arm("baseline", ALL), arm("manipulated", ALL)))
+    text = page_text(render_series(plan_of(2), {}, {}, [comparison(scored("CONFIRMED")), other], Look()))
+    assert text.count("The sentence of CONFIRMED.") == 2
+
+
+def test_a_plain_trial_concludes_nothing() -> None:
+    plain = outcome("p", "plain", measurements={"tool_calls": 2, "tokens": None, "wall_ns": 5})
+    text = page_text(render_series(plan_of(1), {}, {"p": plain}, [], Look()))
+    assert "nothing is concluded from it" in text
+    assert "tool calls 2, tokens unknown" in text
+    assert "What this does not show" not in text
+
+
+def test_nobody_has_interpreted_it() -> None:
+    assert "Nobody has interpreted this yet" in page_text(render_series(plan_of(1), {}, {}, [], Look()))
+
+
+def test_a_trial_shows_its_facts_and_where_its_comparison_stands() -> None:
+    found = comparison(scored("CONFIRMED"), arms=(arm("manipulated", NONE),))
+    text = page_text(render_trial(outcome("r1.manipulated", observations=(fact(),)), found, Look()))
+    assert "its comparison: CONFIRMED" in text
+    assert "1 invocation: ops.read_inbox was called tap:ops:1" in " ".join(text.split())
