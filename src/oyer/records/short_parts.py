@@ -87,10 +87,9 @@ def expand_intervention(value: Any, servers: tuple[str, ...]) -> Any:
         out["error"] = {"text": out["error"]}
     if isinstance(out.get("replace_json"), list):
         out["replace_json"] = {"patch": out["replace_json"]}
-    if "replace_result" in out and not (
-        isinstance(out["replace_result"], dict) and set(out["replace_result"]) == {"result"}
-    ):
-        out["replace_result"] = {"result": out["replace_result"]}
+    result = out.get("replace_result")
+    if result is not None and not (isinstance(result, dict) and set(result) == {"result"}):
+        out["replace_result"] = {"result": result}
     kinds = [k for k in ("replace_text", "replace_json", "replace_result", "append_text", "error") if k in out]
     if "id" not in out and kinds:
         out["id"] = kinds[0].replace("_", "-")
