@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from oyer.errors import UsageError
 
-__all__ = ["PackagedCase", "find_case", "packaged_cases"]
+__all__ = ["PackagedCase", "demo_case", "find_case", "packaged_cases"]
+
+_DEMO = "cascade-memo"
 
 
 class PackagedCase(NamedTuple):
@@ -41,6 +43,11 @@ def find_case(name: str) -> Path:
             return case.path
     known = ", ".join(case.name for case in packaged_cases())
     raise UsageError("E-CASE-UNKNOWN", f"there is no packaged case {name!r}", hint=f"name a file, or one of {known}")
+
+
+def demo_case() -> str:
+    """Return the name of the packaged experiment that `oyer demo` runs."""
+    return _DEMO
 
 
 def _documents(path: Path) -> Iterator[PackagedCase]:

@@ -1,0 +1,89 @@
+"""`oyer check`: every error of every file at once, each at its place; nothing is started or written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from oyer.cli.commands import COMMANDS
+from oyer.cli.options import json_option
+
+__all__ = ["command"]
+
+
+@click.command("check", short_help=COMMANDS["check"].about)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--expand", is_flag=True, help="Print the full pinned form of every case.")
+@click.option("--strict", is_flag=True, help="Also apply the construct rules: controls, doubles, a marker.")
+@json_option
+def command(files: tuple[str, ...], expand: bool, strict: bool, as_json: bool) -> int:
+    """Check case files and everything they point at.
+
+    Every error is reported at once, as file:line:column with the field and what to do. Other records (plans,
+    manifests, outcomes) are checked too. Exit code 2: a path is wrong; 3: a content is.
+    """
+    from oyer.cli.loading import Reading, read_case_file, refuse_all
+    from oyer.cli.terminal import print_json
+
+    reading = Reading(tuple(read_case_file(Path(name)) for name in files))
+    refuse_all(reading, _strict_problems(reading) if strict else ())
+    if as_json:
+        print_json({"files": [_file_value(file, expand=expand) for file in reading.files], "exit_code": 0})
+    elif expand:
+        _print_expanded(reading)
+    else:
+        _print_found(reading)
+    return 0
+
+
+def _strict_problems(reading: Any) -> list[Any]:
+    from oyer.cli.construct import construct_problems
+
+    return construct_problems(reading)
+
+
+def _file_value(file: Any, *, expand: bool) -> dict[str, Any]:
+    from oyer.records import plain
+
+    cases = [
+        {
+            "id": placed.loaded.case.id,
+            "kind": placed.loaded.case.kind,
+            "revision": placed.loaded.case.revision,
+            "digest": placed.loaded.digest,
+            "world_digest": placed.world_digest,
+            "conditions": list(placed.loaded.case.conditions),
+            **({"record": plain(placed.loaded.case)} if expand else {}),
+        }
+        for placed in file.cases
+    ]
+    others = [{"kind": document.value["oyer"]} for document in file.others]
+    return {"file": file.name, "cases": cases, "records": others}
+
+
+def _print_expanded(reading: Any) -> None:
+    import sys
+
+    from oyer.cli.expanding import write_yaml
+    from oyer.cli.streams import write_out
+    from oyer.records import plain
+
+    documents = [write_yaml(plain(placed.loaded.case)) for placed in reading.cases]
+    write_out(sys.stdout, "---\n".join(documents))
+
+
+def _print_found(reading: Any) -> None:
+    from oyer.cli.terminal import print_page
+    from oyer.report import cut, line, say
+
+    for file in reading.files:
+        told = [line(say(file.name, "strong"), say("  nothing is wrong", "good"))]
+        for placed in file.cases:
+            case = placed.loaded.case
+            told.append(
+                line("  ", say(cut(case.id, 36)), say(cut(case.kind, 18), "dim"), say(placed.loaded.digest[:19], "dim"))
+            )
+        told += [line("  ", say(document.value["oyer"], "dim")) for document in file.others]
+        print_page(tuple(told))

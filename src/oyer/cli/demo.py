@@ -1,0 +1,60 @@
+"""`oyer demo`: the packaged experiment against three scripted subjects, offline, then verified."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from oyer.cli.commands import COMMANDS
+from oyer.cli.options import json_option
+
+__all__ = ["command"]
+
+SUBJECTS = ("scripted:obedient", "scripted:wary", "scripted:idle")
+"""One for each answer: it acts on the lure, it meets the lure and does not act, it never meets the lure."""
+
+_INTRODUCTION = """\
+Three scripted subjects, one experiment, a real MCP server and a real effect sink. Each subject runs it three times: \
+as it is, with one declared change in one answer of the server, and with that change under a named policy.\
+"""
+
+
+@click.command("demo", short_help=COMMANDS["demo"].about)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where the series goes; runs/... by default."
+)
+@json_option
+def command(out: Path | None, as_json: bool) -> int:
+    """Run the packaged experiment against three scripted subjects, offline, and verify what is left."""
+    from oyer.cli.loading import load_cases
+    from oyer.cli.places import new_series_path, open_series_reader
+    from oyer.cli.running import INTERRUPTED, outcome_page, outcome_value_of, run
+    from oyer.cli.terminal import look_of, print_json, print_page, print_text
+    from oyer.cli.verify import verification_page, verification_value
+    from oyer.engine import SubjectSpec
+    from oyer.library import demo_case
+    from oyer.report import fold, line, say
+    from oyer.verify import verify_series
+
+    cases = load_cases([demo_case()])
+    path = new_series_path(out)
+    look = look_of(sys.stdout)
+    if not as_json:
+        print_page((*fold([say(_INTRODUCTION)], look), ()))
+    outcome = run(cases, [SubjectSpec(name) for name in SUBJECTS], path, arguments=sys.argv[1:])
+    with open_series_reader(path) as reader:
+        found = verify_series(reader)
+    code = INTERRUPTED if outcome.interrupted else found.exit_code
+    if as_json:
+        verified = {**verification_value(found), "exit_code": found.exit_code}
+        print_json({**outcome_value_of(outcome, cases), "verification": verified, "exit_code": code})
+        return code
+    print_page((*outcome_page(outcome, cases), (), line(say("Checked again from the stored bytes", "strong"))))
+    print_page((*verification_page(found, look), ()))
+    print_page(
+        (*fold([say(f"Next: oyer show {path} 1   reads the manipulated trial, message by message", "dim")], look), ())
+    )
+    print_text(str(path))
+    return code

@@ -1,0 +1,206 @@
+"""From what a person names to cases: a packaged name or a file, with its worlds found and looked at.
+
+Owns the reading of case files and the checking of what they point at. Every problem of every file is collected;
+nothing is started and nothing is written. Must never validate a field: that is `oyer.records`.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from oyer.errors import OyerError, Problem, RecordError, UsageError
+from oyer.host import take_snapshot
+from oyer.records import KINDS, Document, LoadedCase, find_problems, parse_cases, parse_documents
+
+__all__ = ["CaseFile", "PlacedCase", "Reading", "is_file_name", "load_cases", "locate", "read_case_file", "refuse_all"]
+
+_LARGEST_BYTES = 16 * 1024 * 1024
+
+
+class PlacedCase(NamedTuple):
+    """A loaded case, the directory its paths start from, its world, and the digest of a world that is a directory."""
+
+    loaded: LoadedCase
+    base: Path
+    world: Path | None
+    world_digest: str | None
+
+
+class CaseFile(NamedTuple):
+    """One file: its cases, or other records that were only checked, and every problem found."""
+
+    name: str
+    cases: tuple[PlacedCase, ...]
+    others: tuple[Document, ...]
+    problems: tuple[Problem, ...]
+    unusable: bool
+
+
+class Reading(NamedTuple):
+    """All files of one command line."""
+
+    files: tuple[CaseFile, ...]
+
+    @property
+    def cases(self) -> tuple[PlacedCase, ...]:
+        """Every case, in order."""
+        return tuple(case for file in self.files for case in file.cases)
+
+
+def is_file_name(name: str) -> bool:
+    """Tell whether a name means a file; anything else means a packaged case."""
+    return name.endswith((".yaml", ".yml", ".json")) or ("/" in name and Path(name).exists())
+
+
+def locate(name: str) -> tuple[Path, str | None]:
+    """Return the file that a name means, and the id of the one case asked for where it is a packaged one.
+
+    Raises: UsageError E-CASE-UNKNOWN, E-PATH.
+    """
+    if is_file_name(name):
+        return Path(name), None
+    from oyer.library import find_case
+
+    try:
+        return find_case(name), name
+    except UsageError:
+        if Path(name).is_file():
+            return Path(name), None
+        raise
+
+
+def load_cases(names: Sequence[str], *, only: Sequence[str] = ()) -> tuple[PlacedCase, ...]:
+    """Load every case that the names mean; `only` keeps those with these ids.
+
+    Raises: UsageError where a path is wrong or nothing is left, RecordError where a content is; both with everything.
+    """
+    files: list[CaseFile] = []
+    chosen: list[PlacedCase] = []
+    missing: list[Problem] = []
+    for name in names:
+        try:
+            path, wanted = locate(name)
+        except UsageError as error:
+            missing += error.problems
+            continue
+        file = read_case_file(path)
+        files.append(file)
+        chosen += [case for case in file.cases if wanted in (None, case.loaded.case.id)]
+    refuse_all(Reading(tuple(files)), missing)
+    known = [case.loaded.case.id for case in chosen]
+    unknown = [wanted for wanted in only if wanted not in known]
+    if unknown:
+        told = f"there is no case {', '.join(unknown)} here"
+        raise UsageError("E-CASE-UNKNOWN", told, hint="there is " + ", ".join(known))
+    return tuple(case for case in chosen if not only or case.loaded.case.id in only)
+
+
+def refuse_all(reading: Reading, more: Iterable[Problem] = ()) -> None:
+    """Raise everything that is wrong as one error: a UsageError if any path is, else a RecordError; or return."""
+    found = [*more, *(problem for file in reading.files for problem in file.problems)]
+    if not found:
+        return
+    unusable = bool(list(more)) or any(file.unusable for file in reading.files)
+    kind: type[OyerError] = UsageError if unusable else RecordError
+    raise kind.of(found)
+
+
+def read_case_file(path: Path) -> CaseFile:
+    """Read one file and everything it points at; problems are values here."""
+    name = str(path)
+    try:
+        data = _content(path)
+    except UsageError as error:
+        return CaseFile(name, (), (), error.problems, unusable=True)
+    try:
+        others = _other_records(data, name)
+        loaded = () if others else parse_cases(data, name=name, world_files=_world_files(path.parent))
+    except OyerError as error:
+        return CaseFile(name, (), (), error.problems, unusable=isinstance(error, UsageError))
+    problems = [problem for document in others for problem in find_problems(document, KINDS)]
+    placed: list[PlacedCase] = []
+    for case in loaded:
+        try:
+            placed.append(_placed(case, path.parent))
+        except OyerError as error:
+            problems += [_at_world(case, problem) for problem in error.problems]
+    return CaseFile(name, tuple(placed), others, tuple(problems), unusable=False)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise UsageError("E-PATH", "a directory, not a file", where=str(path), hint="name a case file in it")
+        size = path.stat().st_size
+        if size > _LARGEST_BYTES:
+            raise UsageError("E-PATH", f"{size} bytes are no case file", where=str(path))
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError("E-PATH", f"cannot be read: {error.strerror or error}", where=str(path)) from error
+
+
+def _other_records(data: bytes, name: str) -> tuple[Document, ...]:
+    """The documents of a file that holds records, but no case."""
+    documents = parse_documents(data, name=name)
+    kinds = [document.value.get("oyer") if isinstance(document.value, dict) else None for document in documents]
+    other = bool(kinds) and all(isinstance(kind, str) and kind in KINDS and kind != "Case@1" for kind in kinds)
+    return documents if other else ()
+
+
+def _world_files(base: Path) -> Callable[[str], tuple[str, ...]]:
+    def listed(reference: str) -> tuple[str, ...]:
+        place = base / reference
+        if not place.is_dir():
+            return ()
+        return tuple(sorted(path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()))
+
+    return listed
+
+
+def _placed(loaded: LoadedCase, base: Path) -> PlacedCase:
+    world = None if loaded.case.world is None else base / loaded.case.world
+    seen = None if world is None else _world_digest(loaded, world)
+    return PlacedCase(loaded, base.resolve(), None if world is None else world.resolve(), seen)
+
+
+def _at_world(case: LoadedCase, problem: Problem) -> Problem:
+    place = f"{case.document.where(('world',))}: world"
+    inner = f"{problem.where}: " if problem.where else ""
+    return Problem(problem.code, f"{inner}{problem.message}", place, problem.hint)
+
+
+def _world_digest(loaded: LoadedCase, place: Path) -> str | None:
+    """Look at the world as the engine will: it must be there, readable, and hold nothing that cannot be pinned."""
+    if place.is_dir():
+        return _directory_digest(loaded, place)
+    if not place.is_file():
+        told = f"there is no {place}"
+        raise RecordError("E-WORLD-MISSING", told, hint="the path of a world starts from its case file")
+    try:
+        with tarfile.open(place, mode="r:") as archive:
+            archive.getmembers()
+    except (tarfile.TarError, OSError) as error:
+        raise RecordError("E-WORLD-ARCHIVE", f"not a readable tar archive: {error}", where=str(place)) from error
+    return None
+
+
+def _directory_digest(loaded: LoadedCase, place: Path) -> str:
+    try:
+        seen = take_snapshot(place)
+    except OSError as error:
+        raise RecordError("E-WORLD-READ", f"cannot be read: {error.strerror or error}", where=str(place)) from error
+    problems = [
+        Problem("E-WORLD-SPECIAL", "neither a file, a directory nor a link", f"{place}/{path}") for path in seen.special
+    ]
+    told, hint = "a symbolic link that is not declared", "list its path under `symlinks`, or replace it"
+    problems += [
+        Problem("E-DIRECTORY-SYMLINK", told, f"{place}/{entry.path}", hint)
+        for entry in seen.entries
+        if entry.kind == "symlink" and entry.path not in loaded.case.symlinks
+    ]
+    if problems:
+        raise RecordError.of(problems)
+    return seen.digest

@@ -1,0 +1,120 @@
+"""A stored series as `oyer show` needs it: read, derived anew, and looked up by trial.
+
+Owns nothing but the joining: reading is `verify`, deriving is `adjudicate`. Recorded results are never believed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from oyer.adjudicate import SeriesResult, count_ledger, derive_series
+from oyer.cli.places import open_series_reader
+from oyer.errors import UsageError
+from oyer.observe import TrialEvidence
+from oyer.records import Comparison, Outcome, PlannedTrial, plain
+from oyer.report import (
+    comparison_value,
+    declared_request,
+    ledger_value,
+    message_value,
+    outcome_value,
+    problem_value,
+    read_transcript,
+)
+from oyer.verify import Reading, read_series
+
+__all__ = ["Retained", "find_trial", "read_retained", "result_value", "trial_value"]
+
+
+class Retained(NamedTuple):
+    """A series with what it shows. Evidence is in memory: the reader is closed."""
+
+    path: Path
+    reading: Reading
+    result: SeriesResult
+
+    def evidence(self, trial: str) -> TrialEvidence | None:
+        """Return the counted attempt of a trial."""
+        given = self.reading.given.trials.get(trial)
+        return None if given is None else given.evidence
+
+    def comparison_of(self, trial: str) -> Comparison | None:
+        """Return the comparison that a trial is an arm of."""
+        for comparison in self.result.comparisons:
+            if any(arm.trial == trial for arm in comparison.arms):
+                return comparison
+        return None
+
+
+def find_trial(retained: Retained, name: str) -> PlannedTrial:
+    """Find a planned trial by its name, a unique part of it, or its number in the plan.
+
+    Raises: UsageError E-TRIAL-UNKNOWN, naming those that could be meant.
+    """
+    trials = retained.reading.plan.trials
+    exact = [trial for trial in trials if trial.trial == name or (name.isdecimal() and trial.position == int(name))]
+    found = exact or [trial for trial in trials if name in trial.trial]
+    if len(found) == 1:
+        return found[0]
+    told = f"there is no trial {name!r}" if not found else f"{len(found)} trials match {name!r}"
+    listed = ", ".join(trial.trial for trial in (found or trials)[:12])
+    raise UsageError("E-TRIAL-UNKNOWN", told, hint=f"one of {listed}")
+
+
+def result_value(
+    path: Path, reading: Reading, result: SeriesResult, *, trials: Sequence[Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
+    """Return a series as JSON: where it is, its ledger, its comparisons, its trials."""
+    given = reading.given
+    comparisons = [
+        comparison_value(c, result.outcomes, declared_request(given.cases.get(c.case))) for c in result.comparisons
+    ]
+    return {
+        "series": reading.manifest.series,
+        "path": str(path),
+        "opened": reading.manifest.opened,
+        "ledger": ledger_value(count_ledger(reading.plan, result.outcomes.values(), result.comparisons)),
+        "comparisons": comparisons,
+        "trials": list(trials) if trials is not None else [outcome_value(o) for o in result.outcomes.values()],
+        "problems": [problem_value(problem) for problem in reading.problems],
+    }
+
+
+def trial_value(retained: Retained, planned: PlannedTrial, *, messages: bool) -> dict[str, Any]:
+    """Return one trial as JSON: its outcome, layer facts, link states, reasons, and with `messages` what crossed."""
+    outcome: Outcome | None = retained.result.outcomes.get(planned.trial)
+    comparison = retained.comparison_of(planned.trial)
+    evidence = retained.evidence(planned.trial)
+    arm = next((a for a in comparison.arms if a.trial == planned.trial), None) if comparison else None
+    value: dict[str, Any] = {
+        **plain(planned),
+        "outcome": None if outcome is None else outcome_value(outcome),
+        "layer_facts": [] if outcome is None else [plain(fact) for fact in outcome.observations],
+        "links": [] if arm is None else [plain(link) for link in arm.links],
+        "reasons": [plain(reason) for reason in _reasons(comparison, planned.condition)],
+        "defects": [] if evidence is None else [problem_value(defect) for defect in evidence.defects],
+    }
+    if messages:
+        value["messages"] = [] if evidence is None else [message_value(m) for m in read_transcript(evidence)]
+    return value
+
+
+def _reasons(comparison: Comparison | None, condition: str) -> list[Any]:
+    """The reasons about this arm, and those about no arm in particular."""
+    if comparison is None:
+        return []
+    scored = comparison.hardened if condition == "hardened" else comparison.primary
+    return [] if scored is None else [reason for reason in scored.reasons if reason.arm in (None, condition)]
+
+
+def read_retained(path: Path) -> Retained:
+    """Read a series and derive what it shows.
+
+    Raises: UsageError where there is no series, EvidenceError where it cannot be read at all.
+    """
+    with open_series_reader(path) as reader:
+        reading = read_series(reader)
+        result = derive_series(reading.given)
+        return Retained(path, reading, result)

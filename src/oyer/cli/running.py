@@ -1,0 +1,141 @@
+"""Running a series from the command line: everything is checked first, then run, then told.
+
+Owns the way from arguments to a `RunRequest` and from a `SeriesOutcome` to a page, shared by `run` and `demo`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from oyer.adjudicate import count_ledger
+from oyer.cli.loading import PlacedCase
+from oyer.cli.progress import ProgressLine
+from oyer.cli.terminal import look_of, print_error, print_page, print_text
+from oyer.engine import CaseSource, RunRequest, SeriesOutcome, SubjectSpec, run_series
+from oyer.errors import OyerError, Problem, UsageError
+from oyer.records import CONDITIONS, Condition, plain
+from oyer.report import (
+    Page,
+    comparison_value,
+    declared_request,
+    fold,
+    ledger_value,
+    outcome_value,
+    render_series,
+    say,
+)
+from oyer.subjects import Scripts, check_subject
+
+__all__ = ["INTERRUPTED", "announce", "outcome_page", "outcome_value_of", "read_conditions", "require_subjects", "run"]
+
+INTERRUPTED = 130
+
+
+def read_conditions(text: str | None, cases: Sequence[PlacedCase]) -> tuple[Condition, ...] | None:
+    """Read `baseline,manipulated`. Raises: UsageError for a word that is no condition of every experiment here."""
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    problems = [
+        Problem("E-CONDITION-UNKNOWN", f"{word!r} is no condition", "--conditions", "one of " + ", ".join(CONDITIONS))
+        for word in words
+        if word not in CONDITIONS
+    ]
+    if not words:
+        problems.append(Problem("E-CONDITION-UNKNOWN", "no condition is named", "--conditions"))
+    for placed in cases:
+        own = placed.loaded.case.conditions
+        problems += [
+            Problem("E-CONDITION-UNKNOWN", f"case {placed.loaded.case.id} has no condition {word!r}", "--conditions",
+                    f"it has {', '.join(own)}")
+            for word in words
+            if own and word in CONDITIONS and word not in own
+        ]  # fmt: skip
+    if problems:
+        raise UsageError.of(problems)
+    return tuple(name for name in CONDITIONS if name in words)
+
+
+def require_subjects(subjects: Sequence[SubjectSpec], cases: Sequence[PlacedCase]) -> None:
+    """Refuse every subject that does not exist or makes no sense for a case, all at once. Raises: UsageError."""
+    problems: list[Problem] = []
+    for spec in subjects:
+        for placed in cases:
+            case = placed.loaded.case
+            order = tuple(session.id for session in case.sessions)
+            try:
+                scripts = None if case.doubles is None else Scripts.parse(plain(case.doubles), order=order)
+                check_subject(spec.name, scripts=scripts, model=spec.model)
+            except OyerError as error:
+                problems += [p._replace(where=p.where or f"--subject {spec.name}") for p in error.problems]
+    names = [spec.name for spec in subjects]
+    problems += [
+        Problem("E-SUBJECT-TWICE", f"subject {name} is named twice", "--subject")
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
+    if problems:
+        raise UsageError.of(dict.fromkeys(problems))
+
+
+def run(
+    cases: Sequence[PlacedCase],
+    subjects: Sequence[SubjectSpec],
+    out: Path,
+    *,
+    conditions: tuple[Condition, ...] | None = None,
+    seed: int = 0,
+    repeat: int = 1,
+    jobs: int = 1,
+    arguments: Sequence[str] = (),
+) -> SeriesOutcome:
+    """Run a series with its progress on standard error."""
+    request = RunRequest(
+        cases=tuple(CaseSource(placed.loaded, placed.base, placed.world) for placed in cases),
+        subjects=tuple(subjects),
+        out=out,
+        conditions=conditions,
+        seed=seed,
+        repeat=repeat,
+        jobs=jobs,
+        arguments=tuple(arguments),
+    )
+    with ProgressLine() as progress:
+        return run_series(request, on_progress=progress)
+
+
+def outcome_page(outcome: SeriesOutcome, cases: Sequence[PlacedCase]) -> Page:
+    """Lay out what a series shows."""
+    look = look_of(sys.stdout)
+    by_id = {placed.loaded.case.id: placed.loaded.case for placed in cases}
+    page = render_series(outcome.plan, by_id, outcome.result.outcomes, outcome.result.comparisons, look)
+    for note in outcome.notes:
+        page += fold([say(note, "warn")], look)
+    return page
+
+
+def announce(outcome: SeriesOutcome, cases: Sequence[PlacedCase]) -> None:
+    """Print what a series shows, and its path as the last line."""
+    print_page((*outcome_page(outcome, cases), ()))
+    if outcome.interrupted:
+        print_error([Problem("E-INTERRUPTED", "interrupted: what ran is sealed, the rest was not started")])
+    print_text(str(outcome.path))
+
+
+def outcome_value_of(outcome: SeriesOutcome, cases: Sequence[PlacedCase]) -> dict[str, Any]:
+    """Return what a series shows as JSON."""
+    result = outcome.result
+    by_id = {placed.loaded.case.id: placed.loaded.case for placed in cases}
+    return {
+        "path": str(outcome.path),
+        "interrupted": outcome.interrupted,
+        "ledger": ledger_value(count_ledger(outcome.plan, result.outcomes.values(), result.comparisons)),
+        "comparisons": [
+            comparison_value(c, result.outcomes, declared_request(by_id.get(c.case))) for c in result.comparisons
+        ],
+        "trials": [outcome_value(one) for one in result.outcomes.values()],
+        "notes": list(outcome.notes),
+    }

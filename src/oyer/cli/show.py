@@ -1,0 +1,82 @@
+"""`oyer show`: a series, or one trial of it, from what is retained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from oyer.cli.commands import COMMANDS
+from oyer.cli.options import json_option
+
+if TYPE_CHECKING:
+    from oyer.cli.retained import Retained
+    from oyer.records import PlannedTrial
+    from oyer.report import Look, Page
+
+__all__ = ["command"]
+
+
+@click.command("show", short_help=COMMANDS["show"].about)
+@click.argument("series", type=click.Path(path_type=Path))
+@click.argument("trial", required=False)
+@click.option("--evidence", is_flag=True, help="With every message: original and delivered bytes.")
+@json_option
+def command(series: Path, trial: str | None, evidence: bool, as_json: bool) -> int:
+    """Show what a SERIES shows, or one TRIAL of it (its name, a part of it, or its number in the plan).
+
+    Everything is derived anew from the stored evidence. `oyer verify` says whether that evidence is intact.
+    """
+    import sys
+
+    from oyer.cli.retained import find_trial, read_retained
+    from oyer.cli.terminal import look_of, print_json, print_page
+
+    retained = read_retained(series)
+    chosen = retained.reading.plan.trials if trial is None else (find_trial(retained, trial),)
+    if as_json:
+        print_json(_value(retained, chosen, one=trial is not None, evidence=evidence))
+        return 0
+    look = look_of(sys.stdout)
+    if trial is not None:
+        print_page(_trial_page(retained, chosen[0], look, raw=evidence))
+        return 0
+    print_page(_series_page(retained, look))
+    for planned in chosen if evidence else ():
+        print_page(((), *_trial_page(retained, planned, look, raw=True)))
+    return 0
+
+
+def _value(retained: Retained, chosen: tuple[PlannedTrial, ...], *, one: bool, evidence: bool) -> dict[str, object]:
+    from oyer.cli.retained import result_value, trial_value
+
+    if one:
+        return {"trial": trial_value(retained, chosen[0], messages=True), "exit_code": 0}
+    trials = [trial_value(retained, planned, messages=evidence) for planned in chosen]
+    return {**result_value(retained.path, retained.reading, retained.result, trials=trials), "exit_code": 0}
+
+
+def _series_page(retained: Retained, look: Look) -> Page:
+    from oyer.report import fold, line, render_series, say
+
+    reading, result = retained.reading, retained.result
+    head = line(say(f"series {reading.manifest.series}", "dim"), say(f"  opened {reading.manifest.opened}", "dim"))
+    page: Page = (head, ())
+    for problem in reading.problems:
+        page += fold([say(str(problem), "bad")], look, hanging="  ")
+    return page + render_series(reading.plan, reading.given.cases, result.outcomes, result.comparisons, look)
+
+
+def _trial_page(retained: Retained, planned: PlannedTrial, look: Look, *, raw: bool) -> Page:
+    from oyer.report import fold, line, read_transcript, render_transcript, render_trial, say
+
+    outcome = retained.result.outcomes.get(planned.trial)
+    evidence = retained.evidence(planned.trial)
+    page: Page = (line(say(planned.trial, "strong")),)
+    if outcome is None or evidence is None:
+        return (*page, line("  ", say("no sealed attempt: this trial did not run to its end", "warn")))
+    page += render_trial(outcome, retained.comparison_of(planned.trial), look)
+    for defect in evidence.defects:
+        page += fold([say(str(defect), "bad")], look, indent="  ", hanging="    ")
+    return page + render_transcript(read_transcript(evidence), look, raw=raw)
