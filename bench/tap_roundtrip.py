@@ -72,6 +72,7 @@ class Way:
         self._number = 0
 
     def batch(self, keep: bool) -> None:
+        """Make one batch of round trips; the first ones only warm up."""
         assert self._child.stdin is not None and self._child.stdout is not None
         reads, writes = self._child.stdout.fileno(), self._child.stdin.fileno()
         for _ in range(BATCH):
@@ -88,10 +89,12 @@ class Way:
                 self.times_ns.append(time.perf_counter_ns() - began)
 
     def close(self) -> None:
+        """End the child as a polite client does."""
         self._child.communicate()
 
 
 def measure(ways: list[Way], rounds: int) -> None:
+    """Make `rounds` round trips each way, in turns of one batch."""
     for number in range(rounds // BATCH + 2):
         for way in ways:
             way.batch(keep=number >= 2)

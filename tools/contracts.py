@@ -61,6 +61,9 @@ LATE = frozenset("duckdb krippendorff mcp numpy opentelemetry pandas scipy stats
 """Slow libraries: imported where they are used, never at the top of a module."""
 
 LIGHT = ("errors", "protocol", "programs")
+
+ONCE_PER_SERIES = frozenset({"src/oyer/programs/http_sink.py"})
+"""Programs that live as long as a series: no trial waits for their start."""
 """Rooms loaded by processes that must start in 50 ms: standard library only, and none of HEAVY_STDLIB at the top."""
 
 HEAVY_STDLIB = frozenset("asyncio concurrent dataclasses email http inspect logging multiprocessing unittest".split())
@@ -259,7 +262,8 @@ def check_libraries(source: Source, imports: list[Import]) -> Iterator[Found]:
             yield found.line, "owner", f"{top} is used only in {owner}/"
         if top in LATE and found.at_top:
             yield found.line, "late", f"{top} is slow to load; import it where it is used"
-        light = source.room in LIGHT or source.shown == "src/oyer/__init__.py"
+        waited_for = source.room in LIGHT and source.shown not in ONCE_PER_SERIES
+        light = waited_for or source.shown == "src/oyer/__init__.py"
         if light and found.at_top:
             if top not in sys.stdlib_module_names and top != "oyer":
                 yield found.line, "light", f"{source.shown} must stay light: no {top}"

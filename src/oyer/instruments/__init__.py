@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from oyer.instruments.discovery import Listing, discover
 from oyer.instruments.gateway_port import Gateway, GatewayDoor, Upstream, make_gateway
+from oyer.instruments.http_sink import HttpSink, LateEffect, SinkHost
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, OnFault, Recorder
 from oyer.instruments.tap import Tap
@@ -25,9 +26,12 @@ __all__ = [
     "DeclaredLabel",
     "Gateway",
     "GatewayDoor",
+    "HttpSink",
+    "LateEffect",
     "Listing",
     "OnFault",
     "Recorder",
+    "SinkHost",
     "Tap",
     "TapLimits",
     "TapRules",
