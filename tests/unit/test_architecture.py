@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -306,3 +307,24 @@ def test_importing_the_front_is_light(module: str) -> None:
     loaded = run([sys.executable, "-c", code], ROOT).stdout.split()
     assert module in loaded
     assert [name for name in loaded if name.split(".")[0] in HEAVY] == []
+
+
+HELP = """
+import sys
+from oyer.cli import main
+sys.argv = ["oyer", "--help"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print("LOADED", *sorted(sys.modules))
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("oyer.cli") is None, reason="the command line is not built yet")
+def test_help_loads_no_network_model_or_numeric_library() -> None:
+    result = run([sys.executable, "-c", HELP], ROOT)
+    assert result.returncode == 0, result.stderr
+    loaded = result.stdout.rpartition("LOADED ")[2].split()
+    heavy = {"aiohttp", "asyncio", "httpx2", "mcp", "msgspec", "numpy", "pydantic", "scipy"}
+    assert [name for name in loaded if name.split(".")[0] in heavy] == []
