@@ -13,7 +13,15 @@ from oyer.adjudicate.ledger import LedgerCount, count_ledger
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.reasons import REASONS
-from oyer.adjudicate.series import SeriesInput, SeriesResult, TrialInput, derive_series, derived_files
+from oyer.adjudicate.series import (
+    SeriesInput,
+    SeriesResult,
+    TrialInput,
+    derive_groups,
+    derive_series,
+    derived_files,
+    named_runs,
+)
 
 __all__ = [
     "REASONS",
@@ -25,8 +33,10 @@ __all__ = [
     "TrialInput",
     "compare",
     "count_ledger",
+    "derive_groups",
     "derive_outcome",
     "derive_series",
     "derived_files",
+    "named_runs",
     "observed_pins",
 ]

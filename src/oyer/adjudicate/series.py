@@ -11,7 +11,15 @@ from oyer.adjudicate.outcomes import derive_outcome
 from oyer.observe import TrialEvidence, read_watches
 from oyer.records import Case, Comparison, Condition, Outcome, PinSet, Plan, PlannedTrial, canonical_bytes
 
-__all__ = ["SeriesInput", "SeriesResult", "TrialInput", "derive_series", "derived_files"]
+__all__ = [
+    "SeriesInput",
+    "SeriesResult",
+    "TrialInput",
+    "derive_groups",
+    "derive_series",
+    "derived_files",
+    "named_runs",
+]
 
 
 class TrialInput(NamedTuple):
@@ -24,12 +32,17 @@ class TrialInput(NamedTuple):
 
 
 class SeriesInput(NamedTuple):
-    """A plan with its pinned cases, the counted attempts by trial, and the pins per subject and case."""
+    """A plan with its pinned cases, the counted attempts by trial, and the pins per subject and case.
+
+    `trials` may read an attempt each time it is asked for one. `named` holds the effects rejected anywhere in the
+    series by the run they name (see `named_runs`); without it every trial is read once more to find them.
+    """
 
     plan: Plan
     cases: Mapping[str, Case]
     trials: Mapping[str, TrialInput]
     pinned: Mapping[tuple[str, str], PinSet]
+    named: Mapping[str, tuple[str, ...]] | None = None
 
 
 class SeriesResult(NamedTuple):
@@ -47,28 +60,39 @@ def comparison_name(case: str, subject: str, repetition: int) -> str:
 def derive_series(given: SeriesInput) -> SeriesResult:
     """Derive everything a series shows. Order of trials on disk does not matter: the plan's order is used."""
     outcomes: dict[str, Outcome] = {}
-    arms: dict[str, Arm] = {}
-    for planned in given.plan.trials:
-        trial = given.trials.get(planned.trial)
-        if trial is None:
-            continue
-        arm = _arm(given, planned, trial)
-        arms[planned.trial] = arm
-        outcomes[planned.trial] = derive_outcome(
-            arm,
-            case=planned.case,
-            subject=planned.subject,
-            repetition=planned.repetition,
-            condition=planned.condition,
-            attempts=trial.attempts,
-        )
-    named = _named(given)
-    comparisons = tuple(
-        compare(_input(given, group, arms, named))
-        for group in _groups(given.plan)
-        if given.cases[group[0].case].is_experiment
+    comparisons: list[Comparison] = []
+    for shown in derive_groups(given):
+        outcomes |= shown.outcomes
+        comparisons += shown.comparisons
+    ordered = {planned.trial: outcomes[planned.trial] for planned in given.plan.trials if planned.trial in outcomes}
+    return SeriesResult(ordered, tuple(comparisons))
+
+
+def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
+    """Derive a series one repetition of a case and subject at a time; only its arms are held meanwhile."""
+    named = _named(given) if given.named is None else given.named
+    for group in _groups(given.plan):
+        read = {planned.trial: given.trials.get(planned.trial) for planned in group}
+        arms = {p.trial: _arm(given, p, trial) for p in group if (trial := read[p.trial]) is not None}
+        outcomes = {p.trial: _outcome(p, arms[p.trial], read[p.trial]) for p in group if p.trial in arms}
+        experiment = given.cases[group[0].case].is_experiment
+        yield SeriesResult(outcomes, (compare(_input(given, group, arms, named)),) if experiment else ())
+
+
+def named_runs(evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:
+    """Return `(run, ref)` for every effect that a sink of this trial rejected and that names a run."""
+    return tuple(pair for watch in read_watches(evidence).values() for pair in watch.names)
+
+
+def _outcome(planned: PlannedTrial, arm: Arm, trial: TrialInput | None) -> Outcome:
+    return derive_outcome(
+        arm,
+        case=planned.case,
+        subject=planned.subject,
+        repetition=planned.repetition,
+        condition=planned.condition,
+        attempts=trial.attempts if trial is not None else 0,
     )
-    return SeriesResult(outcomes, comparisons)
 
 
 def _arm(given: SeriesInput, planned: PlannedTrial, trial: TrialInput) -> Arm:
@@ -96,9 +120,8 @@ def _named(given: SeriesInput) -> Mapping[str, tuple[str, ...]]:
     """Effects rejected anywhere in the series, by the run they name."""
     found: dict[str, list[str]] = {}
     for name in sorted(given.trials):
-        for watch in read_watches(given.trials[name].evidence).values():
-            for run, ref in watch.names:
-                found.setdefault(run, []).append(f"{name}/{ref}")
+        for run, ref in named_runs(given.trials[name].evidence):
+            found.setdefault(run, []).append(f"{name}/{ref}")
     return {run: tuple(refs) for run, refs in found.items()}
 
 

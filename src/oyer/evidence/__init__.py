@@ -14,13 +14,13 @@ from oyer.evidence.attempt import (
     journal_name,
     writer_of,
 )
-from oyer.evidence.blobs import blob_path, decode_blob, digest_hex, encode_blob
+from oyer.evidence.blobs import blob_path, decode_blob, digest_hex, encode_blob, measure_blob
 from oyer.evidence.canonical import ABSENT_DIGEST, MAX_SAFE_INT, digest_of, encode_canonical
 from oyer.evidence.chain import Chain, Envelope, WriterHead
 from oyer.evidence.events import Event, encode_event, make_ref, parse_event, split_ref
 from oyer.evidence.journal import JournalCheck, check_journal
 from oyer.evidence.ledger import LedgerChain, LedgerCheck, LedgerRecord, check_ledger, parse_ledger_line
-from oyer.evidence.packing import pack, unpack
+from oyer.evidence.packing import attempt_dir, pack, packed_path, unpack
 from oyer.evidence.payloads import INLINE_LIMIT_BYTES, make_payload, payload_bytes
 from oyer.evidence.redactor import RedactingStream, Redactor
 from oyer.evidence.seals import (
@@ -69,6 +69,7 @@ __all__ = [
     "Seal",
     "StoredFile",
     "WriterHead",
+    "attempt_dir",
     "blob_path",
     "body_payloads",
     "check_attempt",
@@ -92,7 +93,9 @@ __all__ = [
     "make_payload",
     "make_ref",
     "make_seal",
+    "measure_blob",
     "pack",
+    "packed_path",
     "parse_event",
     "parse_ledger_line",
     "parse_seal",

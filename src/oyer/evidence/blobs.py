@@ -8,6 +8,7 @@ Source: RFC 8878 (zstd frame header: content size, checksum).
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import zstandard
@@ -15,9 +16,11 @@ import zstandard
 from oyer.errors import EvidenceError
 from oyer.evidence.canonical import DIGEST_PATTERN
 
-__all__ = ["blob_path", "decode_blob", "digest_hex", "encode_blob"]
+__all__ = ["blob_path", "decode_blob", "digest_hex", "encode_blob", "measure_blob"]
 
 _LEVEL = 3
+# One block of a frame unfolds to at most 128 KiB and takes at least four bytes: a piece gives at most 32 MiB.
+_PIECE_BYTES = 1024
 _DIGEST = re.compile(DIGEST_PATTERN)
 
 
@@ -32,12 +35,7 @@ def decode_blob(stored: bytes, limit_bytes: int) -> bytes:
 
     Raises: EvidenceError `E-BLOB-FORM`, `E-BLOB-LIMIT`.
     """
-    try:
-        header = zstandard.get_frame_parameters(stored)
-    except zstandard.ZstdError as error:
-        raise EvidenceError("E-BLOB-FORM", f"not a zstd frame: {error}") from error
-    if header.content_size == zstandard.CONTENTSIZE_UNKNOWN or not header.has_checksum:
-        raise EvidenceError("E-BLOB-FORM", "the frame states no content size or holds no checksum")
+    header = _header(stored)
     if header.content_size > limit_bytes:
         raise EvidenceError("E-BLOB-LIMIT", f"{header.content_size} bytes of content, at most {limit_bytes} allowed")
     try:
@@ -47,6 +45,39 @@ def decode_blob(stored: bytes, limit_bytes: int) -> bytes:
     if len(raw) != header.content_size:
         raise EvidenceError("E-BLOB-FORM", "the content is not as long as the frame states")
     return raw
+
+
+def measure_blob(stored: bytes) -> tuple[str, int]:
+    """Return digest and size of the content of stored bytes, unfolding a small piece at a time.
+
+    Raises: EvidenceError `E-BLOB-FORM`.
+    """
+    header = _header(stored)
+    unfolding = zstandard.ZstdDecompressor().decompressobj()
+    state, size, at = hashlib.sha256(), 0, 0
+    try:
+        while at < len(stored) and not unfolding.eof:
+            piece = unfolding.decompress(stored[at : at + _PIECE_BYTES])
+            state.update(piece)
+            size += len(piece)
+            at += _PIECE_BYTES
+    except zstandard.ZstdError as error:
+        raise EvidenceError("E-BLOB-FORM", f"damaged frame: {error}") from error
+    if not unfolding.eof or unfolding.unused_data or at < len(stored):
+        raise EvidenceError("E-BLOB-FORM", "the stored bytes are not exactly one frame")
+    if size != header.content_size:
+        raise EvidenceError("E-BLOB-FORM", "the content is not as long as the frame states")
+    return "sha256:" + state.hexdigest(), size
+
+
+def _header(stored: bytes) -> zstandard.FrameParameters:
+    try:
+        header = zstandard.get_frame_parameters(stored)
+    except zstandard.ZstdError as error:
+        raise EvidenceError("E-BLOB-FORM", f"not a zstd frame: {error}") from error
+    if header.content_size == zstandard.CONTENTSIZE_UNKNOWN or not header.has_checksum:
+        raise EvidenceError("E-BLOB-FORM", "the frame states no content size or holds no checksum")
+    return header
 
 
 def digest_hex(digest: str) -> str:

@@ -16,10 +16,21 @@ from collections.abc import Mapping
 from oyer.errors import EvidenceError
 from oyer.evidence.attempt import writer_of
 from oyer.evidence.blobs import decode_blob, encode_blob
+from oyer.evidence.canonical import digest_of
 
-__all__ = ["pack", "unpack"]
+__all__ = ["attempt_dir", "pack", "packed_path", "unpack"]
 
 _BLOCK = 512
+
+
+def attempt_dir(trial: str, attempt: int) -> str:
+    """Return where an attempt stands in a series while it runs."""
+    return f"trials/{digest_of(trial.encode())[7:9]}/{trial}/{attempt}"
+
+
+def packed_path(trial: str, attempt: int) -> str:
+    """Return where an attempt stands in a series once packed."""
+    return attempt_dir(trial, attempt) + ".tar.zst"
 
 
 def pack(journals: Mapping[str, bytes]) -> bytes:

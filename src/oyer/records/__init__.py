@@ -25,7 +25,7 @@ from oyer.records.case import (
     Step,
     Stop,
 )
-from oyer.records.case_rules import names_an_arm
+from oyer.records.case_rules import Breach, case_breaches, names_an_arm
 from oyer.records.chain import CalledLink, Carries, Chain, ConsumedLink, Link, PersistedLink, Value, WitnessedLink
 from oyer.records.directory import Change, Entry, diff_entries, directory_digest
 from oyer.records.document import Document, document_of, parse_documents
@@ -84,6 +84,7 @@ __all__ = [
     "Attribution",
     "Blame",
     "BlockPolicy",
+    "Breach",
     "Budget",
     "CalledLink",
     "Carries",
@@ -145,6 +146,7 @@ __all__ = [
     "WitnessedLink",
     "by_key",
     "canonical_bytes",
+    "case_breaches",
     "diff_entries",
     "digest",
     "digest_bytes",

@@ -18,10 +18,12 @@ from oyer.evidence import (
     JournalCheck,
     Redactor,
     StoredFile,
+    attempt_dir,
     check_journal,
     digest_of,
     journal_name,
     pack,
+    packed_path,
     unpack,
     writer_of,
 )
@@ -32,16 +34,6 @@ from oyer.store.journal import Clock, JournalWriter
 __all__ = ["AttemptStore", "attempt_dir", "packed_path"]
 
 _UNPACK_LIMIT_BYTES = 1 << 32
-
-
-def attempt_dir(trial: str, attempt: int) -> str:
-    """Return where an attempt stands while it runs."""
-    return f"trials/{digest_of(trial.encode())[7:9]}/{trial}/{attempt}"
-
-
-def packed_path(trial: str, attempt: int) -> str:
-    """Return where an attempt stands once packed."""
-    return attempt_dir(trial, attempt) + ".tar.zst"
 
 
 class AttemptStore:

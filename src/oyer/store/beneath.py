@@ -16,7 +16,7 @@ from typing import NamedTuple
 from oyer.errors import EvidenceError, UsageError
 from oyer.evidence import StoredFile
 
-__all__ = ["Entry", "Tree"]
+__all__ = ["Entry", "Found", "Tree"]
 
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -29,6 +29,13 @@ class Entry(NamedTuple):
 
     name: str
     is_dir: bool
+
+
+class Found(NamedTuple):
+    """One name below a root: `kind` is `file`, `link`, `other` (a device or pipe), `deep` or `unreadable`."""
+
+    path: str
+    kind: str
 
 
 class Tree:
@@ -109,6 +116,35 @@ class Tree:
             else:
                 yield below
 
+    def listing(self, path: str = "", depth: int = 0) -> Iterator[Found]:
+        """Yield everything below that is no directory, in order; what is no plain file is named, never followed."""
+        if depth > _MAX_DEPTH:
+            yield Found(path, "deep")
+            return
+        try:
+            entries = self._kinds(path)
+        except EvidenceError:
+            yield Found(path, "unreadable")
+            return
+        for name, kind in entries:
+            below = f"{path}/{name}" if path else name
+            if kind == "dir":
+                yield from self.listing(below, depth + 1)
+            else:
+                yield Found(below, kind)
+
+    def _kinds(self, path: str) -> list[tuple[str, str]]:
+        fd = self._open_dir(path)
+        if fd is None:
+            return []
+        try:
+            with os.scandir(fd) as found:
+                return sorted((entry.name, _kind(entry)) for entry in found)
+        except OSError as error:
+            raise EvidenceError("E-STORE-READ", f"cannot list: {error.strerror}", where=path) from error
+        finally:
+            os.close(fd)
+
     def _open_file(self, path: str) -> int | None:
         parent, _, name = path.rpartition("/")
         dir_fd = self._open_dir(parent)
@@ -152,6 +188,14 @@ def _is_link(name: str, dir_fd: int) -> bool:
         return stat.S_ISLNK(os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode)
     except OSError:
         return False
+
+
+def _kind(found: os.DirEntry[str]) -> str:
+    if found.is_symlink():
+        return "link"
+    if found.is_dir(follow_symlinks=False):
+        return "dir"
+    return "file" if found.is_file(follow_symlinks=False) else "other"
 
 
 def _entry(path: str, found: os.DirEntry[str]) -> Entry:

@@ -11,9 +11,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oyer.errors import EvidenceError
-from oyer.evidence import StoredFile, blob_path, decode_blob, digest_hex, seal_path, unpack
-from oyer.store.attempt import attempt_dir, packed_path
-from oyer.store.beneath import Tree
+from oyer.evidence import (
+    StoredFile,
+    attempt_dir,
+    blob_path,
+    decode_blob,
+    digest_hex,
+    packed_path,
+    seal_path,
+    unpack,
+)
+from oyer.store.beneath import Found, Tree
 
 __all__ = ["ReadLimits", "SeriesReader", "StoredAttempt"]
 
@@ -142,6 +150,10 @@ class SeriesReader:
     def paths(self) -> Iterator[str]:
         """Yield the path of every file of the series, in order."""
         return self._tree.walk()
+
+    def listing(self) -> Iterator[Found]:
+        """Yield everything below the series that is no directory, in order, links and devices included."""
+        return self._tree.listing()
 
     def files(self) -> Iterator[StoredFile]:
         """Yield every file with size and digest of the bytes on disk, each read in pieces."""

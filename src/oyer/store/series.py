@@ -26,10 +26,11 @@ from oyer.evidence import (
     is_sealable,
     is_stored_path,
     make_seal,
+    packed_path,
     parse_seal,
     seal_path,
 )
-from oyer.store.attempt import AttemptStore, Packing, packed_path
+from oyer.store.attempt import AttemptStore, Packing
 from oyer.store.blobs import BlobStore
 from oyer.store.durable import FaultPoint, create_dir, flush_dir, flush_path, no_fault, publish, write_errors
 from oyer.store.journal import Clock

@@ -6,6 +6,19 @@ connection, execute anything from what it reads, or believe a recorded result it
 
 from __future__ import annotations
 
-from oyer.verify.reading import Reader, Reading, parse_record, read_series
+from oyer.verify.reading import Listed, Reader, Reading, StoredTrials, parse_record, read_series
+from oyer.verify.result import Check, Status, Verification
+from oyer.verify.verifier import verify_series
 
-__all__ = ["Reader", "Reading", "parse_record", "read_series"]
+__all__ = [
+    "Check",
+    "Listed",
+    "Reader",
+    "Reading",
+    "Status",
+    "StoredTrials",
+    "Verification",
+    "parse_record",
+    "read_series",
+    "verify_series",
+]

@@ -1,65 +1,129 @@
-"""From a stored series to the input of the scoring law. Used by the run that derives, and by the verifier that re-derives.
+"""From a stored series to the input of the scoring law, for the run that derives and the verifier that derives again.
 
 Owns which attempt counts for a trial (the last one the ledger says was sealed or torn) and nothing about what it shows.
+Must never hold more than the attempt it was just asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol, TypeVar
 
 from oyer.adjudicate import SeriesInput, TrialInput
-from oyer.errors import EvidenceError, OyerError, Problem
+from oyer.errors import EvidenceError, OyerError
 from oyer.evidence import Envelope, LedgerCheck, StoredFile, check_ledger
 from oyer.observe import read_trial
 from oyer.records import KINDS, Case, PinSet, Plan, Record, Series, document_of, parse_canonical, validate
 
-__all__ = ["Reader", "Reading", "parse_record", "read_series"]
+__all__ = ["Listed", "Reader", "Reading", "StoredTrials", "parse_record", "read_series"]
 
 R = TypeVar("R", bound=Record)
 
 
-class Attempt(Protocol):
-    """One attempt on disk."""
+class Listed(Protocol):
+    """One name below a series that is no directory: `kind` is `file`, or what stands there instead."""
 
     @property
-    def trial(self) -> str: ...
+    def path(self) -> str:
+        """The path inside the series."""
+        ...
+
     @property
-    def attempt(self) -> int: ...
-    @property
-    def packed(self) -> bool: ...
+    def kind(self) -> str:
+        """What stands there: `file`, `link`, `other`, `deep` or `unreadable`."""
+        ...
 
 
 class Reader(Protocol):
-    """Stored bytes of a series, wherever they are. `store.SeriesReader` satisfies it."""
+    """Stored bytes of a series, wherever they are. `store.SeriesReader` satisfies it. Methods raise only OyerError."""
 
-    def manifest(self) -> bytes: ...
-    def plan(self) -> bytes: ...
-    def ledger_bytes(self) -> bytes: ...
-    def pin(self, digest: str) -> bytes | None: ...
-    def pins(self) -> Mapping[str, bytes]: ...
-    def seals(self) -> tuple[bytes, ...]: ...
-    def attempts(self) -> Iterable[Attempt]: ...
-    def journals(self, trial: str, attempt: int) -> Mapping[str, bytes]: ...
-    def content(self, digest: str) -> bytes | None: ...
-    def read(self, path: str) -> bytes | None: ...
-    def paths(self) -> Iterable[str]: ...
-    def file(self, path: str) -> StoredFile | None: ...
+    def manifest(self) -> bytes:
+        """Return `series.json`."""
+        ...
+
+    def plan(self) -> bytes:
+        """Return `plan.json`."""
+        ...
+
+    def ledger_bytes(self) -> bytes:
+        """Return `ledger.jsonl`."""
+        ...
+
+    def pin(self, digest: str) -> bytes | None:
+        """Return one pinned record, None when it is not there."""
+        ...
+
+    def journals(self, trial: str, attempt: int) -> Mapping[str, bytes]:
+        """Return file name -> bytes of an attempt, the packed file before the running directory."""
+        ...
+
+    def content(self, digest: str) -> bytes | None:
+        """Return the content of a blob, None when it is not there."""
+        ...
+
+    def read(self, path: str) -> bytes | None:
+        """Return the stored bytes of any file, None when it is not there."""
+        ...
+
+    def file(self, path: str) -> StoredFile | None:
+        """Return size and digest of the stored bytes, None when the file is not there."""
+        ...
+
+    def listing(self) -> Iterable[Listed]:
+        """Yield everything that is no directory, in order."""
+        ...
 
 
 class Reading(NamedTuple):
-    """A series as read: its records, its ledger, and what could not be read on the way."""
+    """A series as read: its records, its ledger, and what scoring is given."""
 
     manifest: Series
     plan: Plan
     ledger: LedgerCheck
     given: SeriesInput
-    problems: tuple[Problem, ...]
+
+
+class StoredTrials(Mapping[str, TrialInput]):
+    """The counted attempt of every planned trial that has one, read from the store each time it is asked for.
+
+    An attempt that cannot be unpacked is an attempt without journals: its defects say so, and nothing rests on it.
+    """
+
+    def __init__(self, reader: Reader, manifest: Series, plan: Plan, ledger: LedgerCheck) -> None:
+        self._reader = reader
+        self._manifest = manifest
+        self._ledger = ledger
+        self._planned = {planned.trial: planned for planned in plan.trials if ledger.counted(planned.trial)}
+
+    def __getitem__(self, trial: str) -> TrialInput:
+        planned, counted = self._planned[trial], self._ledger.counted(trial)
+        if counted is None:
+            raise KeyError(trial)
+        expect = Envelope(
+            series=self._manifest.series,
+            trial=trial,
+            run=counted.run or "",
+            condition=planned.condition,
+            attempt=counted.attempt,
+            boot=self._manifest.boot,
+        )
+        try:
+            journals = self._reader.journals(trial, counted.attempt)
+        except OyerError:
+            journals = {}
+        evidence = read_trial(journals, self._reader.content, expect=expect)
+        return TrialInput(counted.attempt, len(self._ledger.attempts[trial]), evidence, counted.digest)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._planned)
+
+    def __len__(self) -> int:
+        return len(self._planned)
 
 
 def parse_record(data: bytes, kind: type[R], where: str) -> R:
     """Parse one stored record, which stands in canonical form. Raises: RecordError, EvidenceError."""
-    value = parse_canonical(data)
+    value = parse_canonical(data, name=where)
     name = next(name for name, known in KINDS.items() if known is kind)
     record = validate(document_of(value, name=where), {name: kind})
     if not isinstance(record, kind):
@@ -78,29 +142,8 @@ def read_series(reader: Reader) -> Reading:
         for subject, by_case in manifest.pinsets.items()
         for case, digest in by_case.items()
     }
-    trials: dict[str, TrialInput] = {}
-    problems: list[Problem] = []
-    for planned in plan.trials:
-        counted = ledger.counted(planned.trial)
-        if counted is None:
-            continue
-        expect = Envelope(
-            series=manifest.series,
-            trial=planned.trial,
-            run=counted.run or "",
-            condition=planned.condition,
-            attempt=counted.attempt,
-            boot=manifest.boot,
-        )
-        try:
-            journals = reader.journals(planned.trial, counted.attempt)
-        except OyerError as error:
-            problems += error.problems
-            journals = {}
-        evidence = read_trial(journals, reader.content, expect=expect)
-        attempts = len(ledger.attempts.get(planned.trial, ()))
-        trials[planned.trial] = TrialInput(counted.attempt, attempts, evidence, counted.digest)
-    return Reading(manifest, plan, ledger, SeriesInput(plan, cases, trials, pinned), tuple(problems))
+    trials = StoredTrials(reader, manifest, plan, ledger)
+    return Reading(manifest, plan, ledger, SeriesInput(plan, cases, trials, pinned))
 
 
 def _pinned(reader: Reader, digest: str, kind: type[R]) -> R:

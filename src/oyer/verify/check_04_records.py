@@ -1,0 +1,165 @@
+"""Check 4: every record parses, and every digest is that of the bytes it names.
+
+Proves that manifest, plan, pins and derived records are canonical records of this version without a second reading
+(no duplicate key, no other number form), that manifest and plan are the ones the ledger was opened with, that the
+manifest agrees with the plan, and that pins and manifest name each other exactly. Source: the design's records page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from oyer.errors import OyerError, Problem
+from oyer.evidence import VOCABULARY
+from oyer.records import (
+    Case,
+    Comparison,
+    Environment,
+    Outcome,
+    PinSet,
+    Plan,
+    Record,
+    Series,
+    case_breaches,
+    digest,
+    digest_bytes,
+    parse_canonical,
+    path_text,
+)
+from oyer.verify.reading import parse_record
+from oyer.verify.result import Check, Findings
+from oyer.verify.survey import Phase, Survey, read_part
+
+__all__ = ["check_records"]
+
+PINNED: Mapping[str, type[Record]] = {"Case@1": Case, "Environment@1": Environment, "PinSet@1": PinSet}
+ADVICE = "a pinned record is never edited: restore it from a copy, or run a new series"
+
+
+def check_records(survey: Survey) -> Check:
+    """Check every record of the series, one at a time."""
+    found = Findings(4, "records", ADVICE)
+    for path in ("series.json", "plan.json"):
+        for problem in survey.problems.get(path, ()):
+            if survey.phase is Phase.UNOPENED and problem.code == "E-STORE-MISSING":
+                found.open("E-SERIES-NONE", "the series was never opened: it is not there yet", path)
+            else:
+                _keep(found, problem, path)
+    _opened_with(survey, found)
+    if survey.manifest is not None and survey.plan is not None:
+        for code, message in _disagreements(survey.manifest, survey.plan):
+            found.failed(code, message, "series.json")
+    _named_pins(survey, _pins(survey, found), found)
+    records = _derived(survey, found)
+    for path in survey.of("later"):
+        found.open("E-VERIFY-UNKNOWN", "this version cannot check it", path, "verify with a newer Oyer")
+    pins = len(survey.of("pin"))
+    return found.close(f"manifest, plan, {pins} pins and {records} derived records parse; every digest agrees")
+
+
+def _keep(found: Findings, problem: Problem, path: str) -> None:
+    where = problem.where if problem.where.startswith(path) else path
+    found.failed(problem.code, problem.message, where, problem.hint)
+
+
+def _opened_with(survey: Survey, found: Findings) -> None:
+    """Compare manifest and plan with the digests that the ledger was opened with."""
+    for path, stated in (("series.json", survey.ledger.manifest), ("plan.json", survey.ledger.plan)):
+        data = read_part(survey.reader.read, path)
+        if data is not None and stated is not None and digest_bytes(data) != stated:
+            found.failed("E-RECORD-DIGEST", "it is not the one that the ledger was opened with", path)
+
+
+def _disagreements(manifest: Series, plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield where the manifest says something else than the plan it ran."""
+    code = "E-RECORD-DIGEST"
+    if manifest.plan != digest(plan):
+        yield code, "the manifest names another plan"
+    cases = {case.id: case.digest for case in plan.cases}
+    if dict(manifest.cases) != cases:
+        yield code, "the manifest names other cases than the plan"
+    for name, table in (("environments", manifest.environments), ("pinsets", manifest.pinsets)):
+        if {subject: set(by_case) for subject, by_case in table.items()} != {s: set(cases) for s in plan.subjects}:
+            yield code, f"the {name} are not exactly those of the plan's subjects and cases"
+    if manifest.seed != plan.seed:
+        yield code, "the manifest names another seed than the plan"
+    if manifest.condition_order != tuple(dict.fromkeys(trial.condition for trial in plan.trials)):
+        yield code, "the manifest names another order of conditions than the plan"
+    if manifest.vocabulary != VOCABULARY:
+        yield "E-EVENT-VERSION", f"it names event vocabulary {manifest.vocabulary}; this reader knows {VOCABULARY}"
+
+
+def _pins(survey: Survey, found: Findings) -> dict[str, type[Record]]:
+    """Check each pinned record by itself; return the kind of every pin that holds."""
+    kinds: dict[str, type[Record]] = {}
+    for path in survey.of("pin"):
+        problems: dict[str, tuple[Problem, ...]] = {}
+        data = read_part(survey.reader.read, path, problems)
+        name = survey.parts[path].name
+        if data is None:
+            _keep(found, problems[path][0], path)
+        elif digest_bytes(data) != name:
+            found.failed("E-PIN-DIGEST", "the record is not what its name says", path)
+        else:
+            record = _pinned(data, path, found)
+            if record is not None:
+                kinds[name] = type(record)
+    return kinds
+
+
+def _pinned(data: bytes, path: str, found: Findings) -> Record | None:
+    try:
+        value = parse_canonical(data, name=path)
+        kind = PINNED.get(str(value.get("oyer"))) if isinstance(value, dict) else None
+        if kind is None:
+            found.failed("E-RECORD-KIND", f"no pin is of the kinds {', '.join(sorted(PINNED))}", path)
+            return None
+        record = parse_record(data, kind, path)
+    except OyerError as error:
+        for problem in error.problems:
+            _keep(found, problem, path)
+        return None
+    if isinstance(record, Case):
+        for breach in case_breaches(record):
+            found.failed(breach.code, f"{breach.message} (at {path_text(breach.path)})", path, breach.hint)
+    return record
+
+
+def _named_pins(survey: Survey, kinds: Mapping[str, type[Record]], found: Findings) -> None:
+    """Compare what manifest and plan name with what is pinned: nothing missing, nothing else, each of its kind."""
+    if survey.manifest is None:
+        return
+    named: dict[str, type[Record]] = dict.fromkeys(survey.manifest.cases.values(), Case)
+    for by_case in survey.manifest.environments.values():
+        named |= dict.fromkeys(by_case.values(), Environment)
+    for by_case in survey.manifest.pinsets.values():
+        named |= dict.fromkeys(by_case.values(), PinSet)
+    present = {survey.parts[path].name: path for path in survey.of("pin")}
+    for name, kind in named.items():
+        if name not in present:
+            missing = survey.phase is Phase.UNOPENED
+            tell = found.open if missing else found.failed
+            tell("E-PIN-MISSING", f"the manifest names a {kind.__name__} that is not retained", f"pins/{name}")
+        elif name in kinds and kinds[name] is not kind:
+            found.failed("E-RECORD-KIND", f"the manifest names it as {kind.__name__}", present[name])
+    for name, path in present.items():
+        if name not in named:
+            found.failed("E-PIN-UNNAMED", "the manifest names no such pin", path, "remove it")
+
+
+def _derived(survey: Survey, found: Findings) -> int:
+    """Check that every outcome and comparison is a record; whether it is the right one is for checks 8 and 10."""
+    count = 0
+    for path in survey.of("outcome", "comparison"):
+        problems: dict[str, tuple[Problem, ...]] = {}
+        data = read_part(survey.reader.read, path, problems)
+        if data is None:
+            _keep(found, problems[path][0], path)
+            continue
+        try:
+            parse_record(data, Outcome if survey.parts[path].kind == "outcome" else Comparison, path)
+            count += 1
+        except OyerError as error:
+            for problem in error.problems:
+                _keep(found, problem, path)
+    return count

@@ -1,0 +1,135 @@
+"""Check 5: every chain is intact, sealed, and agrees with the others.
+
+Proves that the ledger is one unbroken chain of legal transitions; that every journal of every attempt is one too, ends
+in `sealed`, and carries this series, trial, run, condition and attempt; that `trial.closed` lists exactly the writers
+that are there, with their lengths and heads; that the packed attempt is the one the ledger recorded, with the status
+it recorded. An attempt that failed on our side may be torn: its torn tail is kept and named, and nothing else of it
+may be wrong. Source: the design's evidence page, "Sealing"; known fault EVID-07.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from oyer.errors import Problem
+from oyer.records import PlannedTrial
+from oyer.verify.attempts import AttemptReading
+from oyer.verify.result import Check, Findings
+from oyer.verify.survey import Phase, Survey
+
+__all__ = ["check_chains"]
+
+ADVICE = "nothing may rest on this attempt: restore it from a copy, or run a new series"
+LEDGER_ADVICE = "nothing after this place is known to have happened: restore the ledger from a copy"
+
+UNFINISHED = frozenset(
+    {
+        "E-ATTEMPT-CLOSED",
+        "E-ATTEMPT-HARNESS",
+        "E-ATTEMPT-OPENED",
+        "E-CHAIN-CAUSE",
+        "E-CHAIN-TORN",
+        "E-CHAIN-UNSEALED",
+        "E-WRITERS-UNLISTED",
+    }
+)
+"""What an attempt that was interrupted may lack. A link that does not match is never among it."""
+
+
+def check_chains(survey: Survey, attempts: Iterable[AttemptReading]) -> Check:
+    """Check the ledger, then every attempt on disk."""
+    found = Findings(5, "chains", ADVICE)
+    _ledger(survey, found)
+    count = 0
+    for attempt in attempts:
+        count += 1
+        _attempt(survey, attempt, found)
+    lines = f"{survey.ledger.length} lines"
+    return found.close(f"the ledger ({lines}) and every journal of {count} attempts are whole, sealed and agree")
+
+
+def _ledger(survey: Survey, found: Findings) -> None:
+    ledger, path = survey.ledger, "ledger.jsonl"
+    for problem in survey.problems.get(path, ()):
+        if survey.phase is not Phase.UNOPENED:
+            found.failed(problem.code, problem.message, path, LEDGER_ADVICE)
+    for finding in ledger.findings:
+        found.note(f"torn and marked: {path} {finding.where}: {finding.message}")
+    if survey.phase is Phase.UNOPENED:
+        found.open("E-SERIES-NONE", "the series was never opened: there is no chain", path)
+    elif survey.phase is Phase.OPEN:
+        for defect in ledger.defects:
+            found.note(f"torn: {path}: {defect.message}")
+        found.open("E-SERIES-OPEN", "the ledger was not closed: nothing commits to its end", path, "resume the run")
+    elif survey.ledger_data is not None:
+        for defect in ledger.defects:
+            found.failed(defect.code, defect.message, f"{path} {defect.where}", LEDGER_ADVICE)
+
+
+def _attempt(survey: Survey, attempt: AttemptReading, found: Findings) -> None:
+    if attempt.missing:
+        found.failed("E-ATTEMPT-MISSING", f"the evidence of {attempt.name} is not there", attempt.path)
+        return
+    if attempt.unreadable is not None:
+        problem = attempt.unreadable
+        found.failed(problem.code, f"{problem.message} ({attempt.name})", attempt.path)
+        _packed(attempt, found)
+        return
+    _packed(attempt, found)
+    for problem in attempt.leftovers:
+        found.failed(problem.code, problem.message, problem.where)
+    for writer, size in sorted(attempt.torn.items()):
+        found.note(f"torn: {attempt.name}, {size} bytes without a newline in {writer}")
+    for defect in attempt.defects:
+        if attempt.must_be_whole or defect.code not in UNFINISHED:
+            _tell(found, attempt, defect)
+    if attempt.defects and not attempt.must_be_whole:
+        found.note(
+            f"unfinished: {attempt.name} ({_status(attempt)}), {len(attempt.defects)} things are missing or torn"
+        )
+    _status_agrees(attempt, found)
+    planned = survey.planned.get(attempt.trial)
+    if planned is not None and attempt.opened is not None:
+        _opened_as_planned(attempt, planned, attempt.opened, found)
+
+
+def _tell(found: Findings, attempt: AttemptReading, defect: Problem) -> None:
+    found.failed(defect.code, f"{defect.message} ({attempt.name})", f"{attempt.path} {defect.where}")
+
+
+def _status(attempt: AttemptReading) -> str:
+    state = attempt.state
+    return "unknown to the ledger" if state is None else state.status or state.state
+
+
+def _packed(attempt: AttemptReading, found: Findings) -> None:
+    """Compare the stored bytes of the packed attempt with the digest that the ledger recorded when it was sealed."""
+    state, packed = attempt.state, attempt.packed
+    if state is None or state.digest is None:
+        return
+    if packed is None:
+        if attempt.unreadable is None:
+            found.failed("E-ATTEMPT-UNPACKED", f"the ledger recorded {attempt.name} as packed", attempt.path)
+    elif packed.sha256 != state.digest:
+        message = f"{attempt.name} is not the one that the ledger recorded"
+        found.failed("E-ATTEMPT-DIGEST", message, attempt.path)
+
+
+def _status_agrees(attempt: AttemptReading, found: Findings) -> None:
+    state, closed = attempt.state, attempt.closed
+    if state is None or state.state != "sealed" or closed is None or closed["status"] == state.status:
+        return
+    # A journal that could not be sealed is packed as it is, and the ledger then says harness_error.
+    if state.status == "harness_error" and attempt.defects:
+        return
+    message = f"the ledger says {state.status} and trial.closed says {closed['status']} ({attempt.name})"
+    found.failed("E-LEDGER-STATUS", message, attempt.path)
+
+
+def _opened_as_planned(attempt: AttemptReading, planned: PlannedTrial, opened: Any, found: Findings) -> None:
+    wanted = {"case": planned.case_digest, "case_id": planned.case, "repetition": planned.repetition}
+    wrong = [name for name, value in wanted.items() if opened.get(name) != value]
+    if wrong:
+        message = f"{attempt.name} was opened for another {', '.join(wrong)} than planned"
+        found.failed("E-CHAIN-FOREIGN", message, f"{attempt.path} harness:0")

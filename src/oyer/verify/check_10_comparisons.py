@@ -1,0 +1,25 @@
+"""Check 10: the recorded comparisons are those that the evidence gives.
+
+Proves that every `comparisons/*.json` (mechanical outcome, every reason, every link, attribution, contrast) is byte for
+byte what this version derives from the sealed journals and the pinned records; that each repetition of an experiment
+has one and that there are no others. Matched sets, coverage and statistics come under the same check.
+Source: the design's scoring page, "Mechanical outcome of an experiment".
+"""
+
+from __future__ import annotations
+
+from oyer.verify.derived_files import report_derived
+from oyer.verify.rederive import Derivation
+from oyer.verify.result import Check, Findings
+from oyer.verify.survey import Survey
+
+__all__ = ["check_comparisons"]
+
+ADVICE = "what is recorded does not follow from the evidence: derive it again, and trust only that"
+
+
+def check_comparisons(survey: Survey, derivation: Derivation) -> Check:
+    """Compare every recorded comparison with the one derived again."""
+    found = Findings(10, "comparisons", ADVICE)
+    count = report_derived(survey, derivation, "comparison", found)
+    return found.close(f"{count} comparisons are byte for byte those that the evidence gives")

@@ -1,0 +1,41 @@
+"""What checks 8 and 10 share: reporting on one kind of derived file.
+
+Owns which difference is a defect and which is only unfinished. Must never excuse a file that differs.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from oyer.verify.rederive import Derivation
+from oyer.verify.result import Findings
+from oyer.verify.survey import Phase, Survey
+
+__all__ = ["report_derived"]
+
+
+def report_derived(
+    survey: Survey, derivation: Derivation, kind: Literal["outcome", "comparison"], found: Findings
+) -> int:
+    """Report on one kind of derived file, and return how many are equal."""
+    directory = f"{kind}s/"
+    mine = survey.of(kind)
+    for path, problem in derivation.differing.items():
+        if path.startswith(directory):
+            found.failed(problem.code, problem.message, path)
+    for path in sorted(set(mine) - derivation.expected):
+        if derivation.complete:
+            found.failed("E-DERIVED-EXTRA", "nothing in plan and evidence gives it", path, "remove it")
+        else:
+            found.open("E-DERIVED-EXTRA", "whether the evidence gives it cannot be derived", path, "see check 4")
+    for problem in derivation.undecided:
+        found.open(problem.code, problem.message, problem.where, "see checks 4 and 5")
+    missing = sorted(path for path in derivation.missing if path.startswith(directory))
+    if survey.phase in {Phase.UNOPENED, Phase.OPEN}:
+        found.open("E-SERIES-OPEN", "the series was not closed: nothing was derived yet", directory, "resume the run")
+    elif missing and not survey.judged:
+        found.open("E-DERIVED-MISSING", "the series was closed and nothing was derived under a seal yet", directory)
+    else:
+        for path in missing:
+            found.failed("E-DERIVED-MISSING", "the evidence gives it, and it is not recorded", path)
+    return sum(path.startswith(directory) for path in derivation.equal)

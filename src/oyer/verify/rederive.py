@@ -1,0 +1,137 @@
+"""Derive every outcome and comparison again, from sealed evidence and pinned records alone, and compare the bytes.
+
+Owns the comparison of recorded with derived. Must never read a recorded result before its own is derived, and never
+hold more than the arms of one repetition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from oyer.adjudicate import SeriesInput, derive_series, derived_files
+from oyer.errors import EvidenceError, OyerError, Problem
+from oyer.records import Case, PinSet, Plan, PlannedTrial, Record, digest_bytes, parse_canonical
+from oyer.verify.attempts import AttemptReading
+from oyer.verify.reading import Reader, StoredTrials, parse_record
+from oyer.verify.survey import Phase, Survey, read_part
+
+__all__ = ["Derivation", "derive_again"]
+
+R = TypeVar("R", bound=Record)
+
+
+class Derivation(NamedTuple):
+    """What came of deriving a series again, by path of the derived file.
+
+    `equal` were recorded byte for byte the same; `differing` hold why not; `missing` were not recorded. `undecided`
+    holds what could not be derived, and why. `complete` says whether every planned repetition could be derived.
+    """
+
+    equal: frozenset[str] = frozenset()
+    differing: Mapping[str, Problem] = {}
+    missing: frozenset[str] = frozenset()
+    undecided: tuple[Problem, ...] = ()
+    complete: bool = True
+
+    @property
+    def expected(self) -> frozenset[str]:
+        """Every path that evidence and plan give."""
+        return self.equal | frozenset(self.differing) | self.missing
+
+
+def derive_again(survey: Survey, attempts: Iterable[AttemptReading]) -> Derivation:
+    """Derive every repetition of the plan again and compare each file with the stored one."""
+    if survey.plan is None or survey.manifest is None:
+        return _nothing("manifest or plan cannot be read: nothing can be derived", "series.json")
+    if survey.phase is Phase.BROKEN:
+        return _nothing("the ledger does not hold: which attempts count is not known", "ledger.jsonl")
+    base = SeriesInput(
+        plan=survey.plan,
+        cases={},
+        trials=StoredTrials(survey.reader, survey.manifest, survey.plan, survey.ledger),
+        pinned={},
+        named=_named(survey, attempts),
+    )
+    equal: set[str] = set()
+    missing: set[str] = set()
+    differing: dict[str, Problem] = {}
+    undecided: list[Problem] = []
+    for group in _groups(survey.plan):
+        files = _derive_group(survey, base, group)
+        if isinstance(files, Problem):
+            undecided.append(files)
+            continue
+        for path, data in files.items():
+            stored = read_part(survey.reader.read, path) if path in survey.parts else None
+            if stored is None:
+                missing.add(path)
+            elif stored == data:
+                equal.add(path)
+            else:
+                differing[path] = Problem("E-DERIVED-DIFFERS", _difference(stored, data), path)
+    return Derivation(frozenset(equal), differing, frozenset(missing), tuple(undecided), not undecided)
+
+
+def _nothing(why: str, where: str) -> Derivation:
+    return Derivation(undecided=(Problem("E-VERIFY-UNREAD", why, where),), complete=False)
+
+
+def _derive_group(survey: Survey, base: SeriesInput, group: Sequence[PlannedTrial]) -> Mapping[str, bytes] | Problem:
+    """Derive one repetition of one case and subject: its outcomes and its comparison, as canonical bytes by path."""
+    first = group[0]
+    where = f"case {first.case}, subject {first.subject}, repetition {first.repetition}"
+    pin = survey.manifest.pinsets.get(first.subject, {}).get(first.case) if survey.manifest is not None else None
+    try:
+        if pin is None:
+            raise EvidenceError("E-PIN-MISSING", "the manifest names no pins for it")
+        case = _pinned(survey.reader, first.case_digest, Case)
+        pins = _pinned(survey.reader, pin, PinSet)
+        given = base._replace(
+            plan=base.plan.model_copy(update={"trials": tuple(group)}),
+            cases={first.case: case},
+            pinned={(first.subject, first.case): pins},
+        )
+        return derived_files(derive_series(given))
+    except OyerError as error:
+        return Problem("E-DERIVE", f"it cannot be derived: {error.problems[0]}", where)
+    except (LookupError, ValueError, RecursionError) as error:
+        # A pinned record at odds with itself (check 4 names it), or evidence that the law has no answer for.
+        return Problem("E-DERIVE", f"it cannot be derived: {type(error).__name__}: {error}", where)
+
+
+def _pinned(reader: Reader, digest: str, kind: type[R]) -> R:
+    data = reader.pin(digest)
+    if data is None or digest_bytes(data) != digest:
+        raise EvidenceError("E-PIN-DIGEST", "a pinned record is missing or is not what its name says", where=digest)
+    return parse_record(data, kind, f"pins/{digest}")
+
+
+def _groups(plan: Plan) -> Iterable[list[PlannedTrial]]:
+    groups: dict[tuple[str, str, int], list[PlannedTrial]] = {}
+    for planned in plan.trials:
+        groups.setdefault((planned.case, planned.subject, planned.repetition), []).append(planned)
+    return groups.values()
+
+
+def _named(survey: Survey, attempts: Iterable[AttemptReading]) -> dict[str, tuple[str, ...]]:
+    """Effects rejected anywhere in the series by the run they name: of counted attempts, in order of trial."""
+    found: dict[str, list[str]] = {}
+    for attempt in attempts:
+        counted = survey.ledger.counted(attempt.trial)
+        if attempt.trial in survey.planned and counted is not None and counted.attempt == attempt.attempt:
+            for run, ref in attempt.named:
+                found.setdefault(run, []).append(f"{attempt.trial}/{ref}")
+    return {run: tuple(refs) for run, refs in found.items()}
+
+
+def _difference(recorded: bytes, derived: bytes) -> str:
+    """Say in which fields a recorded result differs from the one that the evidence gives."""
+    try:
+        mine, yours = parse_canonical(recorded), parse_canonical(derived)
+    except OyerError:
+        return "it is no canonical record, and not what the evidence gives"
+    if not isinstance(mine, dict) or not isinstance(yours, dict):
+        return "it is no record, and not what the evidence gives"
+    names = sorted(name for name in {*mine, *yours} if mine.get(name, ...) != yours.get(name, ...))
+    return f"not what the evidence gives: {', '.join(names[:8])} differ" if names else "not what the evidence gives"

@@ -1,0 +1,141 @@
+"""Rebuilds the golden series with the store's own code: `python tests/golden/build.py DIRECTORY`.
+
+Two subjects, three conditions: `obedient` scores CONFIRMED, `wary` NOT_OBSERVED. Same call, same bytes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from golden_script import LISTING_DIGEST, SUBJECT, Ticks, TrialScript, golden_case
+
+from oyer.adjudicate import derive_series, derived_files
+from oyer.evidence import VOCABULARY, Envelope, digest_of
+from oyer.plan import build_plan
+from oyer.records import (
+    Case,
+    Environment,
+    Hardware,
+    Harness,
+    LoadedCase,
+    PinSet,
+    Plan,
+    PlannedTrial,
+    Record,
+    Series,
+    SubjectPin,
+    canonical_bytes,
+    digest,
+    directory_digest,
+)
+from oyer.store import SeriesReader, SeriesStore
+from oyer.verify import read_series
+
+SUBJECTS = ("obedient", "wary")
+BOOT = "golden-boot"
+
+
+class GoldenSeries:
+    """A golden series while it is written; every step can be left out or stopped before."""
+
+    def __init__(self, path: Path, subjects: Sequence[str] = SUBJECTS) -> None:
+        self.loaded: LoadedCase = golden_case()
+        self.plan: Plan = build_plan([self.loaded], subjects, seed=7)
+        pins: dict[str, bytes] = {self.loaded.digest: canonical_bytes(self.loaded.case)}
+        environments = {name: {"golden": _keep(pins, _environment(self.loaded.case, name))} for name in subjects}
+        pinsets = {name: {"golden": _keep(pins, _pin_set(self.loaded, name))} for name in subjects}
+        self.clock = Ticks()
+        manifest = Series(
+            series="golden-series",
+            opened="2026-01-01T00:00:00Z",
+            plan=str(digest(self.plan)),
+            cases={"golden": self.loaded.digest},
+            environments=environments,
+            pinsets=pinsets,
+            condition_order=("baseline", "manipulated", "hardened"),
+            seed=7,
+            jobs=1,
+            vocabulary=VOCABULARY,
+            boot=BOOT,
+        )
+        self.store = SeriesStore.create(
+            path, canonical_bytes(manifest), canonical_bytes(self.plan), pins, clock=self.clock
+        )
+
+    def claim(self, planned: PlannedTrial, attempt: int = 1) -> TrialScript:
+        """Claim and open one attempt; its script can be played."""
+        self.store.ledger("claimed", trial=planned.trial, attempt=attempt)
+        run = "r" + digest_of(f"{planned.trial}/{attempt}".encode())[7:39]
+        envelope = Envelope("golden-series", planned.trial, run, planned.condition, attempt, BOOT)
+        return TrialScript(self.store.open_attempt(envelope), self.loaded, planned.subject)
+
+    def run(self, planned: PlannedTrial, attempt: int = 1, status: str = "completed") -> None:
+        """Run one attempt from its claim to its seal."""
+        script = self.claim(planned, attempt)
+        script.play()
+        script.close(status)
+
+    def finish(self, *, interrupted: bool = False, judge: bool = True) -> None:
+        """Close the ledger, seal the run, derive, seal the judgement."""
+        self.store.ledger("closed", body={"interrupted": interrupted})
+        self.store.seal("run")
+        if judge:
+            self.derive()
+            self.store.seal("judge")
+        self.store.close()
+
+    def derive(self) -> None:
+        """Derive outcomes and comparisons and keep them, without a seal."""
+        with SeriesReader(self.store.root) as reader:
+            files = derived_files(derive_series(read_series(reader).given))
+        for path, data in files.items():
+            self.store.add(path, data)
+
+
+def build_series(path: Path, subjects: Sequence[str] = SUBJECTS) -> None:
+    """Write a whole good series."""
+    golden = GoldenSeries(path, subjects)
+    for planned in golden.plan.trials:
+        golden.run(planned)
+    golden.finish()
+
+
+def _keep(pins: dict[str, bytes], record: Record) -> str:
+    pins[str(digest(record))] = canonical_bytes(record)
+    return str(digest(record))
+
+
+def _prompts(case: Case) -> str:
+    return str(digest([[f"{s.id}/turn/{n}", text] for s in case.sessions for n, text in enumerate(s.turns)]))
+
+
+def _environment(case: Case, subject: str) -> Environment:
+    return Environment(
+        subject=SubjectPin(driver="made up", name=subject, revision="1", identified=True),
+        prompts=_prompts(case),
+        dependencies_digest=str(digest({})),
+        hardware=Hardware(system="none", machine="none", cores=1, memory_bytes=None),
+        harness=Harness(version="0", source=digest_of(b"")),
+        python="3.11",
+        isolation="none",
+    )
+
+
+def _pin_set(loaded: LoadedCase, subject: str) -> PinSet:
+    return PinSet(
+        case=loaded.digest,
+        world=str(directory_digest(())),
+        prompts=_prompts(loaded.case),
+        subject=SUBJECT[subject],
+        parameters=None,
+        listings={"desk": LISTING_DIGEST},
+        harness="0",
+        dependencies=str(digest({})),
+        python="3.11",
+    )
+
+
+if __name__ == "__main__":
+    build_series(Path(sys.argv[1]))
