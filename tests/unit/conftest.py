@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
@@ -12,28 +11,16 @@ from oyer.host import boot_id, stamp
 from oyer.store import MemoryJournal
 
 
-class SeenJournal:
-    """Satisfies the `Recorder` ports by the store's journal in memory, and shows what it holds."""
+class SeenJournal(MemoryJournal):
+    """The store's journal in memory, for one writer, with a view of what it holds."""
 
     def __init__(self, writer: str) -> None:
-        self.journal = MemoryJournal(Chain(writer, Envelope("s0", "t0", "r0", "baseline", 1, boot_id())), stamp)
-
-    def record(
-        self,
-        kind: str,
-        body: Mapping[str, Any],
-        *,
-        payloads: Mapping[str, bytes] | None = None,
-        session: str | None = None,
-        because: Sequence[str] = (),
-        sync: bool = False,
-    ) -> str:
-        return self.journal.record(kind, body, payloads=payloads or {}, session=session, because=because, sync=sync)
+        super().__init__(Chain(writer, Envelope("s0", "t0", "r0", "baseline", 1, boot_id())), stamp)
 
     @property
     def events(self) -> list[Event]:
         """All events so far."""
-        return [parse_event(line) for line in self.journal.data.split(b"\n")[:-1]]
+        return [parse_event(line) for line in self.data.split(b"\n")[:-1]]
 
     def of(self, kind: str) -> list[Event]:
         """All events of one kind, in order."""
@@ -41,7 +28,7 @@ class SeenJournal:
 
     def raw(self, event: Event, key: str = "payload") -> bytes:
         """The bytes of one payload, proven."""
-        return payload_bytes(event.body[key], self.journal.contents.get)
+        return payload_bytes(event.body[key], self.contents.get)
 
     def faults(self) -> list[tuple[str, str, str]]:
         """Where, class and message of every fault."""
@@ -49,12 +36,12 @@ class SeenJournal:
 
     def everything(self) -> bytes:
         """All bytes that would be on disk."""
-        return b"".join([self.journal.data, *self.journal.contents.values()])
+        return b"".join([self.data, *self.contents.values()])
 
     def require_whole(self) -> None:
         """Seal the journal and have the real check pass it."""
-        self.journal.seal()
-        checked = check_journal(self.journal.data, writer=self.journal.writer)
+        self.seal()
+        checked = check_journal(self.data, writer=self.writer)
         assert not checked.defects, checked.defects
 
 

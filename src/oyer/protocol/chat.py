@@ -255,7 +255,8 @@ def _tool_call(value: Mapping[str, JsonValue]) -> ToolCall:
     function, call_id = value.get("function"), value.get("id")
     name = function.get("name") if isinstance(function, dict) else None
     raw = function.get("arguments") if isinstance(function, dict) else None
-    text = raw if isinstance(raw, str) else ""
+    # Some endpoints send the arguments as an object where the API says text: what was asked for must not be lost.
+    text = raw if isinstance(raw, str) else "" if raw is None else dumps(raw).decode("utf-8")
     arguments, defect = _arguments(text)
     if not isinstance(name, str) or not name:
         defect = "no_name"

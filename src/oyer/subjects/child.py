@@ -28,6 +28,8 @@ __all__ = ["ChildSubject", "program_argv", "program_environment"]
 _ROLE: Final = "subject"
 _KEPT_BYTES: Final = 64 * 1024
 _SETTLE_S: Final = 0.25
+PATIENCE: Final = Patience()
+"""How a subject is ended when its session closes."""
 _AT_ONCE: Final = Patience(settle_s=0.0, term_s=0.2)
 
 Configure = Callable[[str, Given, "Spent"], Mapping[str, Any]]
@@ -73,14 +75,14 @@ class _Ending(NamedTuple):
 
 
 class ChildSubject:
-    """A subject whose program is `module`; `configure` makes the part of the first line named `role`."""
+    """A subject whose program is started by `argv`; `configure` makes the part of the first line named `role`."""
 
     def __init__(
-        self, recorder: Recorder, identity: SubjectIdentity, *, module: str, role: str, configure: Configure
+        self, recorder: Recorder, identity: SubjectIdentity, *, argv: tuple[str, ...], role: str, configure: Configure
     ) -> None:
         self._recorder = recorder
         self._identity = identity
-        self._module = module
+        self._argv = argv
         self._role = role
         self._configure = configure
         self._spent = Spent()
@@ -105,7 +107,7 @@ class ChildSubject:
             name: {"command": list(server.command), "env": dict(server.env)} for name, server in given.servers.items()
         }
         first = encode_open(servers, self._role, self._configure(session, given, self._spent))
-        argv = program_argv(self._module)
+        argv = self._argv
         env = {**given.env, **program_environment()}
         self._record(
             "subject.given",
@@ -151,7 +153,7 @@ class ChildSubject:
 
     async def close_session(self) -> None:
         """Send the end of stream, wait a little, end what is left, and record how it ended."""
-        await self._end(Patience())
+        await self._end(PATIENCE)
         self._session = None
 
     async def _until_end(self, process: _Process, timeout_s: float) -> _Ending:

@@ -15,8 +15,8 @@ from oyer.errors import ProtocolError
 __all__ = ["Note", "Said", "encode_open", "encode_turn", "parse_line"]
 
 _SAID_KEYS: Final = frozenset({"text", "ended_by", "calls", "model_calls", "stopped_by"})
-_STOPS: Final = frozenset({None, "model_calls", "tool_calls"})
-_ENDED_BY: Final = frozenset({"subject", "stop", "harness"})
+_STOPS: Final = (None, "model_calls", "tool_calls")
+_ENDED_BY: Final = ("subject", "stop", "harness")
 _MAX_COUNT: Final = 2**31
 
 

@@ -22,12 +22,12 @@ _PAUSE_BYTES: Final = MAX_LINE_BYTES
 class LineInbox:
     """Reads one descriptor, which it owns, into lines without their end."""
 
-    def __init__(self, fd: int, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+    def __init__(self, fd: int) -> None:
         self._ended = asyncio.Event()
         self._lines: deque[bytes] = deque()
         self._held_bytes = 0
         self._rest = bytearray()
-        self._max_line_bytes = max_line_bytes
+        self._max_line_bytes = MAX_LINE_BYTES
         self._overlong = False
         self._changed = asyncio.Event()
         self._reader = PipeReader(fd, self._take, self._end)

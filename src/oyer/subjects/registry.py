@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from oyer.errors import UsageError
-from oyer.subjects.child import ChildSubject, Spent
+from oyer.subjects.child import ChildSubject, Spent, program_argv
 from oyer.subjects.doubles import Scripts, check_double, derive, describe_double, double_names
 from oyer.subjects.identity import identify
 from oyer.subjects.ports import Given, Recorder, Subject, SubjectIdentity
@@ -102,7 +102,9 @@ def make_subject(
         def configure_model(_session: str, given: Given, spent: Spent) -> dict[str, Any]:
             return _model_configuration(settings, given, _left(stop, spent))
 
-        return ChildSubject(recorder, identity, module="oyer.programs.model", role=_MODEL, configure=configure_model)
+        return ChildSubject(
+            recorder, identity, argv=program_argv("oyer.programs.model"), role=_MODEL, configure=configure_model
+        )
     double = spec.removeprefix(_SCRIPTED)
     written = scripts or Scripts({}, {})
 
@@ -110,7 +112,9 @@ def make_subject(
         behaviour = derive(double, written, session=session)
         return {**behaviour, "turns": given.turns, "stop": {"tool_calls": _left(stop, spent)["tool_calls"]}}
 
-    return ChildSubject(recorder, identity, module="oyer.programs.scripted", role="script", configure=configure_script)
+    return ChildSubject(
+        recorder, identity, argv=program_argv("oyer.programs.scripted"), role="script", configure=configure_script
+    )
 
 
 def _check_model(model: ModelSettings | None) -> None:

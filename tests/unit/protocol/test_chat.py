@@ -85,6 +85,14 @@ def test_tool_calls_say_what_is_wrong_with_them() -> None:
     ]
 
 
+def test_arguments_sent_as_an_object_are_not_lost() -> None:
+    raw = b'{"choices":[{"message":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":{"n":1.0}}}]}}]}'
+    response = parse_chat_response(raw)
+    assert isinstance(response, ChatResponse)
+    (call,) = response.tool_calls
+    assert (call.arguments_raw, call.defect) == ('{"n":1.0}', None) and call.arguments is not None
+
+
 def test_usage_and_models_are_as_reported_or_unknown() -> None:
     raw = b'{"choices":[{"message":{}}],"usage":{"prompt_tokens":1234567890123456789,"completion_tokens":1.5}}'
     parsed = parse_chat_response(raw)
