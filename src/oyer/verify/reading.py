@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol, TypeVar
 
 from oyer.adjudicate import SeriesInput, TrialInput
-from oyer.errors import EvidenceError, OyerError
+from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import Envelope, LedgerCheck, StoredFile, check_ledger
 from oyer.observe import read_trial
 from oyer.records import KINDS, Case, PinSet, Plan, Record, Series, document_of, parse_canonical, validate
@@ -75,12 +75,18 @@ class Reader(Protocol):
 
 
 class Reading(NamedTuple):
-    """A series as read: its records, its ledger, and what scoring is given."""
+    """A series as read: its records, its ledger, its counted attempts, and what scoring is given."""
 
     manifest: Series
     plan: Plan
     ledger: LedgerCheck
+    trials: StoredTrials
     given: SeriesInput
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What kept an attempt from being unpacked, of those that were asked for so far."""
+        return tuple(problem for trial in sorted(self.trials.unreadable) for problem in self.trials.unreadable[trial])
 
 
 class StoredTrials(Mapping[str, TrialInput]):
@@ -93,6 +99,7 @@ class StoredTrials(Mapping[str, TrialInput]):
         self._reader = reader
         self._manifest = manifest
         self._ledger = ledger
+        self.unreadable: dict[str, tuple[Problem, ...]] = {}
         self._planned = {planned.trial: planned for planned in plan.trials if ledger.counted(planned.trial)}
 
     def __getitem__(self, trial: str) -> TrialInput:
@@ -109,8 +116,9 @@ class StoredTrials(Mapping[str, TrialInput]):
         )
         try:
             journals = self._reader.journals(trial, counted.attempt)
-        except OyerError:
+        except OyerError as error:
             journals = {}
+            self.unreadable[trial] = error.problems
         evidence = read_trial(journals, self._reader.content, expect=expect)
         return TrialInput(counted.attempt, len(self._ledger.attempts[trial]), evidence, counted.digest)
 
@@ -143,7 +151,7 @@ def read_series(reader: Reader) -> Reading:
         for case, digest in by_case.items()
     }
     trials = StoredTrials(reader, manifest, plan, ledger)
-    return Reading(manifest, plan, ledger, SeriesInput(plan, cases, trials, pinned))
+    return Reading(manifest, plan, ledger, trials, SeriesInput(plan, cases, trials, pinned))
 
 
 def _pinned(reader: Reader, digest: str, kind: type[R]) -> R:
