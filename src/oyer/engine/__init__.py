@@ -1,7 +1,8 @@
 """The engine room: runs one attempt, runs a series.
 
-Owns the order of things and the release of every resource on every path. Runs only collect evidence: what they show is
-derived afterwards, from sealed bytes. Must never judge, retry in silence, or let a trial's failure escape to the series.
+Owns the order of things and the release of every resource on every path. Runs only collect evidence: what they show
+is derived afterwards, from sealed bytes. Must never judge, retry in silence, or let a trial's failure escape to the
+series.
 """
 
 from __future__ import annotations

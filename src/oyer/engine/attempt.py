@@ -46,7 +46,7 @@ async def run_attempt(context: SeriesContext, plan: AttemptPlan) -> str:
     except asyncio.CancelledError:
         attempt.fault("engine", "harness", "interrupted")
         attempt.interrupted = True
-    except Exception as bug:  # the trial's outer seal: whatever it is, it is this trial's harness error
+    except Exception as bug:  # noqa: BLE001 - the trial's outer seal: whatever it is, it is this trial's harness error
         attempt.fault("engine", "harness", f"a bug in Oyer: {type(bug).__name__}: {bug}")
     return attempt.close()
 
@@ -140,6 +140,10 @@ class _Attempt:
 
     async def _sweep(self, rundir: RunDir) -> None:
         killed, left = await sweep_run(str(rundir.root))
+        for survivor in killed:
+            # Whatever outlived its own tree is ended here, and stays on record by pid and name.
+            body = {"role": "left-behind", "pid": survivor.pid, "code": None, "signal": 9, "survivors": []}
+            self.journal.record("process.exited", body, payloads={"stderr": survivor.name.encode()})
         for survivor in left:
             self.fault("host", "harness", f"process {survivor.pid} ({survivor.name}) could not be ended")
         undeleted = await asyncio.to_thread(rundir.remove)
