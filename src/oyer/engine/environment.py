@@ -8,7 +8,6 @@ import platform
 import sys
 from collections.abc import Mapping
 from hashlib import sha256
-from importlib import metadata
 from pathlib import Path
 
 import oyer
@@ -40,8 +39,16 @@ def harness() -> Harness:
 
 @functools.cache
 def dependencies() -> Mapping[str, str]:
-    """Return every installed package the harness could import, with its version."""
-    found = {dist.metadata["Name"].lower(): dist.version for dist in metadata.distributions() if dist.metadata["Name"]}
+    """Return every installed package the harness could import, with its version.
+
+    Read from the names of the `*.dist-info` directories (PEP 427): opening the metadata of each takes half a second.
+    """
+    found: dict[str, str] = {}
+    for place in sys.path:
+        root = Path(place or ".")
+        for entry in sorted(root.glob("*.dist-info")) if root.is_dir() else ():
+            name, _, version = entry.name.removesuffix(".dist-info").rpartition("-")
+            found.setdefault(name.lower().replace("_", "-"), version)
     return dict(sorted(found.items()))
 
 
