@@ -22,13 +22,16 @@ from oyer.instruments import (
     DeclaredBlock,
     DeclaredEdit,
     DeclaredLabel,
+    Gateway,
     HttpSink,
     Tap,
     TapLimits,
     TappedServer,
     TapRules,
+    Upstream,
     WorldSink,
     WorldWatch,
+    make_gateway,
 )
 from oyer.observe import protocol_block, protocol_edit, protocol_selector
 from oyer.protocol import REFUSAL_TEXT, Selector
@@ -89,7 +92,7 @@ class Bench:
         self._http_sinks: dict[str, HttpSink] = {}
         self._taps: dict[str, Tap] = {}
         self._commands: dict[str, ServerCommand] = {}
-        self._gateway: Any = None
+        self._gateway: Gateway | None = None
         self._model: ModelAccess | None = None
         self._sealed_elsewhere: dict[str, dict[str, Any]] = {}
 
@@ -173,9 +176,6 @@ class Bench:
         await sink.probe("opening")
 
     async def _open_gateway(self) -> None:
-        # Only a model needs the gateway and its HTTP library; nothing else pays for loading it.
-        from oyer.instruments.gateway import RecordingGateway, Upstream  # noqa: PLC0415
-
         spec = self._plan.spec
         if spec.model is None:
             return
@@ -185,12 +185,7 @@ class Bench:
             answer_s=float(self._case.budget.answer_s),
             max_bytes=self._case.budget.message_bytes,
         )
-        self._gateway = RecordingGateway(
-            self._writer("gateway"),
-            upstream,
-            on_fault=self._faults.hear,
-            max_request_bytes=self._case.budget.message_bytes,
-        )
+        self._gateway = make_gateway(self._writer("gateway"), upstream, on_fault=self._faults.hear)
         door = await self._gateway.start()
         self._placement.add("model.url", door.base_url)
         self._placement.add("model.key", door.key)

@@ -85,7 +85,7 @@ async def _until_done(running: list[asyncio.Task[None]]) -> bool:
             loop.add_signal_handler(number, stopping.set)
     alarm = asyncio.create_task(stopping.wait())
     try:
-        pending: set[asyncio.Task[object]] = {*running}  # type: ignore[arg-type]
+        pending: set[asyncio.Task[object]] = {*running}
         while pending:
             done, rest = await asyncio.wait({*pending, alarm}, return_when=asyncio.FIRST_COMPLETED)
             if alarm in done:
