@@ -27,7 +27,7 @@ def status_of(fault: Fault | None, blame: Blame) -> str:
         return "completed"
     if fault.cls in BLAMED:
         return str(getattr(blame, fault.cls))
-    return {"subject": "subject_error"}.get(fault.cls, "harness_error")
+    return "subject_error" if fault.cls.startswith("subject") else "harness_error"
 
 
 class FaultLog:

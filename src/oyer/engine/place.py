@@ -61,7 +61,8 @@ def drawn_names(case: Case) -> tuple[str, ...]:
 def place_server(server: Server, values: Mapping[str, str], base: Path) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return a server's command and environment for one run.
 
-    A word of the command that names a file beside the case file is made absolute: the server runs in the world.
+    A word of the command that names a file beside the case file is made absolute, for the server runs in the world;
+    links are kept as they are, since a virtual environment's Python is one and says by its place where it belongs.
     Raises: HarnessError where a placeholder has no value in this run.
     """
 
@@ -81,4 +82,4 @@ def _beside(word: str, base: Path, *, first: bool) -> str:
     if word.startswith(("/", "-")) or (first and "/" not in word):
         return word
     found = base / word
-    return str(found.resolve()) if "/" in word and found.exists() else word
+    return str(found.absolute()) if "/" in word and found.exists() else word

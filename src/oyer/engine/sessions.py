@@ -19,6 +19,9 @@ AFTER_FAULT_S = 3.0
 
 FATAL = frozenset({"crash", "protocol", "budget", "harness"})
 
+CLASS_OF_END = {"harness": "dependency_unavailable", "crash": "subject_crash", "protocol": "subject_protocol"}
+"""The class of the fault that each way of ending a turn means; the driver records it, this says it again."""
+
 Report = Callable[[str, str, str], None]
 
 
@@ -69,7 +72,7 @@ async def _turns(
         if end is None:
             return None
         if end.fault is not None:
-            faults.hear("subject", "dependency_unavailable" if end.ended_by == "harness" else "subject", end.detail)
+            faults.hear("subject", CLASS_OF_END.get(end.ended_by, "subject"), end.detail)
         elif end.ended_by == "budget":
             seen = int(case.budget.wall_s - (deadline - loop.time()))
             journal.record(
@@ -77,7 +80,7 @@ async def _turns(
             )
             fault("engine", "budget_exceeded", f"the trial took longer than wall_s: {case.budget.wall_s}")
         elif end.ended_by in FATAL:
-            fault("subject", "subject", end.detail or end.ended_by)
+            fault("subject", CLASS_OF_END.get(end.ended_by, "subject"), end.detail or end.ended_by)
         if end.ended_by == "stop":
             return end.detail or "stop"
         if faults.first is not None:

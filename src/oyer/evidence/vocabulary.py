@@ -88,6 +88,8 @@ _FAULT_CLASS = Literal[
     "timeout",
     "harness",
     "subject",
+    "subject_crash",
+    "subject_protocol",
 ]
 _ENDED_BY = Literal["subject", "stop", "budget", "crash", "protocol", "harness"]
 _SNAPSHOT_PHASE = Literal["opening", "between", "call", "closing"]

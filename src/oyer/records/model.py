@@ -62,7 +62,7 @@ _RAW_FORM = r"^raw:[0-9a-f]{64}$"
 
 FORMS: Final = {
     _NAME_FORM: "letters, digits and . _ - only, starting with a letter or digit",
-    _CASE_FORM: "names of letters, digits and . _ - joined by /, as in cascade-memo/overt-forgery",
+    _CASE_FORM: "names of letters, digits and . _ - joined by /, as in family/member",
     _DIGEST_FORM: "sha256: and 64 digits of lower-case hex",
     _RAW_FORM: "raw: and 64 digits of lower-case hex",
 }

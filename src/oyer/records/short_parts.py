@@ -59,7 +59,7 @@ def expand_server(value: Any) -> Any:
     if not found:
         return value
     rest = {key: item for key, item in value.items() if key != "package"} if isinstance(value, dict) else {}
-    return {"command": ["{python}", "-m", f"oyer.library.servers.{found[1]}"], **rest}
+    return {"command": ["{python}", "-P", "-m", f"oyer.library.servers.{found[1]}"], **rest}
 
 
 def expand_sink(value: Any) -> Any:

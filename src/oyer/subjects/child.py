@@ -4,8 +4,8 @@ Owns one process per session: what it is given, its turns with deadlines from ou
 it started. Must never interpret what a subject says, wait for it without a bound, or let its behaviour raise: it is
 recorded, and ends the turn as `subject`, `stop`, `crash`, `protocol`, `harness` or `budget`.
 
-Faults it records, each after the `turn.received` that it belongs to: class `subject` when the process ended or broke
-the protocol, `dependency_unavailable` when the program says that its model failed it. A deadline is the caller's.
+Faults it records, each after the `turn.received` that it belongs to: class `subject_crash` when the process ended,
+`subject_protocol` when it broke the protocol, `dependency_unavailable` when the program says that its model failed it. A deadline is the caller's.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class ChildSubject:
         number, self._turns = self._turns, self._turns + 1
         sent = self._record("turn.sent", {"number": number}, payloads={"payload": _bytes(text)})
         if self._process is None:
-            ending = _Ending(TurnEnd("", "crash", detail="the subject had ended before this turn"), "subject")
+            ending = _Ending(TurnEnd("", "crash", detail="the subject had ended before this turn"), "subject_crash")
         else:
             self._process.stdin.write(encode_turn(number, text))
             ending = await self._until_end(self._process, timeout_s)
@@ -213,7 +213,7 @@ class ChildSubject:
         if ended is None:
             return _broken("the end of its output, and did not exit")
         how = f"with code {ended.code}" if ended.signal is None else f"by signal {ended.signal}"
-        return _Ending(TurnEnd("", "crash", detail=f"subject exited {how}"), "subject")
+        return _Ending(TurnEnd("", "crash", detail=f"subject exited {how}"), "subject_crash")
 
     def _keep(self, raw: bytes) -> None:
         """Record what the process wrote; beyond the bound its beginning, with a mark."""
@@ -260,7 +260,7 @@ class ChildSubject:
 
 
 def _broken(what: str) -> _Ending:
-    return _Ending(TurnEnd("", "protocol", detail=f"subject broke the driver protocol: {what}"), "subject")
+    return _Ending(TurnEnd("", "protocol", detail=f"subject broke the driver protocol: {what}"), "subject_protocol")
 
 
 def _bytes(text: str) -> bytes:

@@ -125,7 +125,7 @@ async def test_echo_quotes_all_it_read(bench: Bench) -> None:
 async def test_crasher_ends_by_a_signal(bench: Bench) -> None:
     (end,) = await bench.play("crasher", READ, {"say": "never"})
     assert (end.ended_by, end.text) == ("crash", "")
-    assert bench.journal.faults() == [("subject", "subject", "subject exited by signal 9")]
+    assert bench.journal.faults() == [("subject", "subject_crash", "subject exited by signal 9")]
     assert end.fault == bench.journal.of("fault")[0].ref
     (exited,) = bench.journal.of("process.exited")
     assert (exited.body["code"], exited.body["signal"]) == (None, 9)
@@ -135,7 +135,7 @@ async def test_garbler_breaks_the_protocol(bench: Bench) -> None:
     (end,) = await bench.play("garbler", READ, {"say": "never"})
     assert end.ended_by == "protocol"
     assert bench.journal.faults() == [
-        ("subject", "subject", "subject broke the driver protocol: a line that is no JSON")
+        ("subject", "subject_protocol", "subject broke the driver protocol: a line that is no JSON")
     ]
     (output,) = bench.journal.of("subject.output")
     assert (output.body["stream"], bench.journal.raw(output)) == ("stdout", b'{"said": {"text": \n')
