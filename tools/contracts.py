@@ -60,10 +60,10 @@ OWNED = {"pydantic": "records", "pydantic_core": "records"}
 LATE = frozenset("duckdb krippendorff mcp numpy opentelemetry pandas scipy statsmodels".split())
 """Slow libraries: imported where they are used, never at the top of a module."""
 
-LIGHT = ("errors", "protocol", "programs")
-
 ONCE_PER_SERIES = frozenset({"src/oyer/programs/http_sink.py"})
 """Programs that live as long as a series: no trial waits for their start."""
+
+LIGHT = ("errors", "protocol", "programs")
 """Rooms loaded by processes that must start in 50 ms: standard library only, and none of HEAVY_STDLIB at the top."""
 
 HEAVY_STDLIB = frozenset("asyncio concurrent dataclasses email http inspect logging multiprocessing unittest".split())
