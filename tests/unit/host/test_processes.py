@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -87,7 +88,7 @@ async def test_child_that_ignores_eof_and_sigterm_is_killed(tmp_path: Path) -> N
 
 
 async def test_server_below_a_shell_that_ignores_sigterm_is_ended_and_named(tmp_path: Path) -> None:
-    script = f"{sys.executable} -I -S {PEERS / 'stubborn.py'}; true"
+    script = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(PEERS / 'stubborn.py'))}; true"
     child = start("/bin/sh", "-c", script, cwd=tmp_path)
     pid = int(await read_line(child))
     assert pid != child.pid
