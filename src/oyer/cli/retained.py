@@ -5,7 +5,8 @@ Owns nothing but the joining: reading is `verify`, deriving is `adjudicate`. Rec
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ __all__ = ["Retained", "find_trial", "read_retained", "result_value", "trial_val
 
 
 class Retained(NamedTuple):
-    """A series with what it shows. Evidence is in memory: the reader is closed."""
+    """A series with what it shows. Blobs are fetched when asked for, so it holds only while the series is open."""
 
     path: Path
     reading: Reading
@@ -109,12 +110,13 @@ def _reasons(comparison: Comparison | None, condition: str) -> list[Any]:
     return [] if scored is None else [reason for reason in scored.reasons if reason.arm in (None, condition)]
 
 
-def read_retained(path: Path) -> Retained:
-    """Read a series and derive what it shows.
+@contextlib.contextmanager
+def read_retained(path: Path) -> Iterator[Retained]:
+    """Open a series, read it and derive what it shows.
 
     Raises: UsageError where there is no series, EvidenceError where it cannot be read at all.
     """
     with open_series_reader(path) as reader:
         reading = read_series(reader)
         result = derive_series(reading.given)
-        return Retained(path, reading, result)
+        yield Retained(path, reading, result)

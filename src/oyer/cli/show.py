@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,24 +29,28 @@ def command(series: Path, trial: str | None, evidence: bool, as_json: bool) -> i
 
     Everything is derived anew from the stored evidence. `oyer verify` says whether that evidence is intact.
     """
-    import sys
+    from oyer.cli.retained import read_retained
 
-    from oyer.cli.retained import find_trial, read_retained
+    with read_retained(series) as retained:
+        _show(retained, trial, evidence=evidence, as_json=as_json)
+    return 0
+
+
+def _show(retained: Retained, trial: str | None, *, evidence: bool, as_json: bool) -> None:
+    from oyer.cli.retained import find_trial
     from oyer.cli.terminal import look_of, print_json, print_page
 
-    retained = read_retained(series)
     chosen = retained.reading.plan.trials if trial is None else (find_trial(retained, trial),)
     if as_json:
         print_json(_value(retained, chosen, one=trial is not None, evidence=evidence))
-        return 0
+        return
     look = look_of(sys.stdout)
     if trial is not None:
         print_page(_trial_page(retained, chosen[0], look, raw=evidence))
-        return 0
+        return
     print_page(_series_page(retained, look))
     for planned in chosen if evidence else ():
         print_page(((), *_trial_page(retained, planned, look, raw=True)))
-    return 0
 
 
 def _value(retained: Retained, chosen: tuple[PlannedTrial, ...], *, one: bool, evidence: bool) -> dict[str, object]:

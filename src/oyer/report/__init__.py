@@ -7,7 +7,7 @@ text is made safe to print. Pure: values in, lines of styled segments out. Must 
 
 from __future__ import annotations
 
-from oyer.report.answer import CONTRASTS, render_answer, render_not_shown
+from oyer.report.answer import CONTRASTS, render_answer, render_not_pinned, render_not_shown
 from oyer.report.dialogue import content_text, render_transcript
 from oyer.report.interchange import (
     bytes_value,
@@ -55,6 +55,7 @@ __all__ = [
     "render_answer",
     "render_ledger",
     "render_legend",
+    "render_not_pinned",
     "render_not_shown",
     "render_series",
     "render_strip",

@@ -14,9 +14,9 @@ from oyer.adjudicate import REASONS
 from oyer.records import Attribution, Comparison, Outcome, Reason, Scored
 from oyer.report.ledger import OUTCOME_STYLES
 from oyer.report.page import Look, Page, Segment, fold, line, say
-from oyer.report.strip import read_strip, render_legend, render_strip
+from oyer.report.strip import read_strip, render_strip
 
-__all__ = ["CONTRASTS", "render_answer", "render_not_shown"]
+__all__ = ["CONTRASTS", "render_answer", "render_not_pinned", "render_not_shown"]
 
 CONTRASTS: Mapping[str, str] = {
     "same_effect": "the effect occurred under the policy too",
@@ -45,7 +45,7 @@ def render_answer(
     """Lay out one comparison. `outcomes` are those of its trials; `declared` is the request the change acts on."""
     rows = read_strip(comparison, outcomes, declared)
     primary = comparison.primary
-    title = heading or f"repetition {comparison.repetition}"
+    title = f"repetition {comparison.repetition}" if heading is None else heading
     return (
         line(say(comparison.case, "strong"), say(" by ", "dim"), say(comparison.subject, "strong"),
              say(f"  {title}", "dim")),
@@ -53,14 +53,11 @@ def render_answer(
         *_verdict(primary, look),
         (),
         *render_strip(rows, look),
-        (),
-        *render_legend(rows, look),
         *_reasons(primary.reasons, "Why nothing is concluded", look),
         *_attribution(primary.attribution, look),
         *_decision(primary, look),
         *_said(comparison, outcomes, look),
         *_hardened(comparison, look),
-        *_not_pinned(comparison, look),
     )  # fmt: skip
 
 
@@ -73,6 +70,15 @@ def render_not_shown(comparisons: Iterable[Comparison], look: Look) -> Page:
     for item in told:
         page += fold([say(item)], look, indent="  - ", hanging="    ")
     return page
+
+
+def render_not_pinned(comparisons: Iterable[Comparison], look: Look) -> Page:
+    """Name every field of the closed list of pins that could not be observed in some of these comparisons."""
+    names = sorted({name for comparison in comparisons for name in comparison.not_pinned})
+    if not names:
+        return ()
+    told = "Not pinned, since not observable here: " + ", ".join(names)
+    return fold([say(told, "dim")], look, hanging="  ")
 
 
 def _verdict(scored: Scored, look: Look, indent: str = "  ") -> Page:
@@ -110,7 +116,7 @@ def _attribution(attributions: Sequence[Attribution], look: Look) -> Page:
     page: Page = ((), line("  ", say("Why the effect is missing", "strong")))
     for item in attributions:
         told: list[Segment | str] = [say(f"{item.link}: "), say(item.cause, "accent")]
-        told.append(say(f" {_CAUSES.get(item.cause, '')}"))
+        told.append(say(f" ({_CAUSES.get(item.cause, 'no words for it')})"))
         page += fold(told, look, indent="    ", hanging="      ")
         page += _refs(item.attempts, look)
     return page
@@ -118,10 +124,10 @@ def _attribution(attributions: Sequence[Attribution], look: Look) -> Page:
 
 def _decision(scored: Scored, look: Look) -> Page:
     if scored.decision_order == "witnessed":
-        told = "witnessed: the model's requests show what it had read before it decided"
+        told = "witnessed (the model's requests show what it had read before it decided)"
     else:
-        told = "not witnessed: no gateway stood between the subject and its model"
-    return ((), *fold([say("Order of decision ", "dim"), say(told, "dim")], look, indent="  "))
+        told = "not witnessed (no gateway stood between the subject and its model)"
+    return ((), *fold([say(f"Order of decision: {told}", "dim")], look, indent="  "))
 
 
 def _said(comparison: Comparison, outcomes: Mapping[str, Outcome], look: Look) -> Page:
@@ -145,18 +151,12 @@ def _hardened(comparison: Comparison, look: Look) -> Page:
     page += _verdict(scored, look, "    ")
     contrast = comparison.hardened_contrast
     if contrast is not None:
-        told = [say("contrast: ", "dim"), say(contrast, "accent"), say(f"  {CONTRASTS[contrast]}, {_LOCAL}")]
+        told = [say("contrast: ", "dim"), say(contrast, "accent"), say(f" ({CONTRASTS[contrast]}), {_LOCAL}")]
         page += fold(told, look, indent="    ", hanging="      ")
-    own = [reason for reason in scored.reasons if reason not in comparison.primary.reasons]
-    page += _reasons(own, "Why nothing is concluded under it", look)
-    shared = len(scored.reasons) - len(own)
-    if shared and not own:
-        page += fold([say(f"{shared} of its reasons are those given above", "dim")], look, indent="    ")
-    return page
-
-
-def _not_pinned(comparison: Comparison, look: Look) -> Page:
-    if not comparison.not_pinned:
-        return ()
-    told = "Not pinned, since not observable here: " + ", ".join(comparison.not_pinned)
-    return ((), *fold([say(told, "dim")], look, indent="  ", hanging="    "))
+    told_above = {(reason.code, reason.about, reason.sentence) for reason in comparison.primary.reasons}
+    alike = [reason for reason in scored.reasons if (reason.code, reason.about, reason.sentence) in told_above]
+    if alike:
+        names = ", ".join(f"{reason.name} in the {reason.arm or 'same'} arm" for reason in alike)
+        page += fold([say("as above: ", "dim"), say(names, "warn")], look, indent="    ", hanging="      ")
+    own = [reason for reason in scored.reasons if reason not in alike]
+    return page + _reasons(own, "Why nothing is concluded under it", look)

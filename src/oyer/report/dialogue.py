@@ -15,7 +15,7 @@ from typing import Any
 
 from oyer.errors import ProtocolError
 from oyer.protocol import loads
-from oyer.report.page import Look, Page, Segment, Style, fold, hard_fold, line, say
+from oyer.report.page import Look, Page, Segment, Style, fold, line, say, text_fold
 from oyer.report.safe import neutralise, printable_lines
 from oyer.report.transcript import Message
 
@@ -30,6 +30,8 @@ _WHO = {
     "turn.received": "said",
     "turn.sent": "turn",
 }
+_WIRE = ("mcp.", "model.", "sink.")
+"""Kinds whose bytes are more than the text shown of them."""
 _CONTEXT = 1
 _INDENT = "      "
 
@@ -66,33 +68,32 @@ def _plumbing_refs(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def _one(message: Message, look: Look, *, brief: bool, raw: bool) -> Page:
-    page: Page = tuple(_head(message, look, brief))
+    page = _head(message, look, brief)
     for act in message.acts:
         told = f"{act.did} by {act.name}" + ("" if act.applied else f", not applied: {act.why or 'no reason given'}")
-        page += fold([say(told, "warn"), say(f"  {act.ref}", "dim")], look, indent=_INDENT)
+        page += fold([say(told, "warn"), say(f" {act.ref}", "dim")], look, indent=_INDENT)
     if not brief:
         page += _difference(message, look) if message.changed else _body(message, look)
     if message.original is not None and message.delivered is None and message.kind.startswith("mcp."):
         page += (line(_INDENT, say("no bytes of it are proven to have been delivered", "warn")),)
-    if raw:
+    if raw and message.kind.startswith(_WIRE):
         page += _raw(message, look)
     return page
 
 
-def _head(message: Message, look: Look, brief: bool) -> Iterator[tuple[Segment, ...]]:
-    at = f"{message.at_ns / 1e9:8.3f} s  "
+def _head(message: Message, look: Look, brief: bool) -> Page:
     arrow = _arrow(message, look)
     who = _WHO.get(message.kind, message.server or message.kind)
     what = " ".join(part for part in (message.method, message.tool) if part)
     if message.kind in ("mcp.received", "mcp.refused") and message.method is None:
         what = "answer"
     style: Style = "dim" if brief else "strong"
-    parts = [say(at, "dim"), say(f"{arrow} {who}", style)]
-    parts += [say(f"  {what}", "dim" if brief else "plain")] if what else []
-    parts += [say(f"  ({message.note})", "warn" if message.kind in ("fault", "sink.rejected") else "dim")] if (
-        message.note) else []  # fmt: skip
-    parts.append(say(f"  {message.ref}", "dim"))
-    yield from fold(parts, look, hanging=_INDENT)
+    parts = [say(f"{arrow} {who}", style)]
+    parts += [say(f" {what}", "dim" if brief else "plain")] if what else []
+    if message.note:
+        parts.append(say(f" ({message.note})", "warn" if message.kind in ("fault", "sink.rejected") else "dim"))
+    parts.append(say(f" {message.ref}", "dim"))
+    return fold(parts, look, indent=f"{message.at_ns / 1e9:8.3f} s  ", hanging=_INDENT)
 
 
 def _arrow(message: Message, look: Look) -> str:
@@ -107,13 +108,15 @@ def _body(message: Message, look: Look) -> Page:
     raw = message.delivered if message.delivered is not None else message.original
     if raw is None:
         return () if message.kind == "fault" else (line(_INDENT, say("its bytes are not retained", "bad")),)
+    if not raw:
+        return (line(_INDENT, say("(nothing)", "dim")),)
     return tuple(_text_lines(content_text(message.kind, raw), look))
 
 
 def _text_lines(text: str, look: Look, *, mark: str = "", style: Style = "plain") -> Iterator[tuple[Segment, ...]]:
     room = look.width - len(_INDENT) - len(mark)
     for one in printable_lines(text):
-        for index, piece in enumerate(hard_fold(one, room)):
+        for index, piece in enumerate(text_fold(one, room)):
             yield line(_INDENT, Segment((mark if index == 0 else " " * len(mark)) + piece, style))
 
 
@@ -167,7 +170,8 @@ def content_text(kind: str, raw: bytes) -> str:
 def _message_texts(value: Mapping[str, Any]) -> list[str]:
     params, result, error = value.get("params"), value.get("result"), value.get("error")
     if isinstance(params, dict):
-        return [_compact(params.get("arguments", params))]
+        arguments = params.get("arguments", params)
+        return list(_outline(arguments)) if arguments else ["(no arguments)"]
     if isinstance(error, dict):
         return [f"error {error.get('code')}: {error.get('message')}"]
     if not isinstance(result, dict):
@@ -175,8 +179,22 @@ def _message_texts(value: Mapping[str, Any]) -> list[str]:
     blocks = [block for block in result.get("content") or () if isinstance(block, dict)]
     texts = [block["text"] if isinstance(block.get("text"), str) else _compact(block) for block in blocks]
     if "structuredContent" in result:
-        texts.append("structured: " + _compact(result["structuredContent"]))
+        structured = list(_outline(result["structuredContent"]))
+        texts += ["structured:", *(f"  {one}" for one in structured)]
     return (["the tool says that it failed"] if result.get("isError") is True else []) + texts
+
+
+def _outline(value: object) -> Iterator[str]:
+    """One line per member, and the lines of a longer text below its name, so that a change in it is a small one."""
+    if not isinstance(value, dict) or not value:
+        yield value if isinstance(value, str) else _compact(value)
+        return
+    for name, item in value.items():
+        if isinstance(item, str) and "\n" in item:
+            yield f"{name}:"
+            yield from (f"  {one}" for one in item.split("\n"))
+        else:
+            yield f"{name}: {item if isinstance(item, str) else _compact(item)}"
 
 
 def _model_texts(value: Mapping[str, Any]) -> list[str]:

@@ -23,10 +23,8 @@ def render_ledger(count: LedgerCount, look: Look) -> Page:
         page += _sum("comparisons", comparisons, count.comparisons, look)
         exposure = {"exposed": count.exposed, "unexposed": count.unexposed}
         page += _sum("of these", comparisons, exposure, look)
-        told = [say(f"spontaneous: {count.spontaneous} of {count.baselines} baselines")]
-        if count.spontaneous:
-            told.append(say(" no single CONFIRMED here may be cited: the baseline may do it unprompted", "warn"))
-        page += fold(told, look, indent="  ")
+        told = f"spontaneous: {count.spontaneous} of {count.baselines} baselines (undecided ones count)"
+        page += fold([say(told)], look, indent="  ")
     if count.missing:
         page += fold([say("not run: " + ", ".join(count.missing), "warn")], look, indent="  ", hanging="    ")
     return page

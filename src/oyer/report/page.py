@@ -28,6 +28,7 @@ __all__ = [
     "line",
     "page_text",
     "say",
+    "text_fold",
     "width_of",
 ]
 
@@ -102,6 +103,17 @@ def hard_fold(text: str, width: int) -> Iterator[str]:
         used += columns
     if text:
         yield text[start:]
+
+
+def text_fold(text: str, width: int) -> Iterator[str]:
+    """Break one neutralised line after a space where there is one in its second half, else where it is full."""
+    while width_of(text) > width:
+        full = next(hard_fold(text, width))
+        space = full.rfind(" ")
+        end = space + 1 if space >= len(full) // 2 else len(full)
+        yield text[:end]
+        text = text[end:]
+    yield text
 
 
 def fold(parts: Iterable[Segment | str], look: Look, *, indent: str = "", hanging: str | None = None) -> Page:

@@ -122,7 +122,7 @@ def _remark(arm: ArmRef, outcome: Outcome | None) -> str:
     if arm.status == "completed":
         return f"stopped at the declared limit: {arm.stopped_by}" if arm.stopped_by else ""
     error = outcome.error if outcome else None
-    return f"{arm.status}: {error.error_class} at {error.where}: {error.message}" if error else arm.status
+    return f"{arm.status} ({error.error_class} at {error.where})" if error else arm.status
 
 
 def render_strip(rows: Sequence[Row], look: Look) -> Page:
@@ -172,5 +172,9 @@ def render_legend(rows: Iterable[Row], look: Look) -> Page:
     for state, drawn in _DRAWN.items():
         if state in used:
             glyph = drawn.glyph if look.unicode else drawn.ascii
-            parts += [*([say("; ", "dim")] if parts else []), say(f"{glyph} {drawn.word} "), say(drawn.meaning, "dim")]
+            parts += [
+                *([say("; ", "dim")] if parts else []),
+                say(f"{glyph} {drawn.word}"),
+                say(f": {drawn.meaning}", "dim"),
+            ]
     return fold(parts, look, indent="  ") if parts else ()

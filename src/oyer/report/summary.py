@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from oyer.adjudicate import LedgerCount, count_ledger
 from oyer.records import LAYERS, Case, Comparison, Outcome, Plan
-from oyer.report.answer import render_answer, render_not_shown
+from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
 from oyer.report.ledger import OUTCOME_STYLES, render_ledger
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
+from oyer.report.strip import Row, read_strip, render_legend
 
 __all__ = ["declared_request", "render_series", "render_trial"]
 
@@ -37,16 +38,17 @@ def render_series(
     for comparison in comparisons:
         groups.setdefault((comparison.case, comparison.subject), []).append(comparison)
     page: Page = ()
-    for (case, _), group in groups.items():
-        page += (*_group(plan, cases.get(case), group, outcomes, look), (), ())
+    order = {name: place for place, name in enumerate((*(case.id for case in plan.cases), *plan.subjects))}
+    for case, subject in sorted(groups, key=lambda key: (order.get(key[0], -1), order.get(key[1], -1))):
+        page += (*_group(plan, cases.get(case), groups[case, subject], outcomes, look), (), ())
     compared = {arm.trial for comparison in comparisons for arm in comparison.arms}
     for trial, outcome in outcomes.items():
         if trial not in compared:
             page += (*_plain_trial(outcome, look), ())
     page += (line(say("Ledger", "strong")), *render_ledger(count_ledger(plan, outcomes.values(), comparisons), look))
-    not_shown = render_not_shown(comparisons, look)
-    if not_shown:
-        page += ((), *not_shown)
+    rows = [row for comparison in comparisons for row in read_strip(comparison, outcomes)]
+    for part in (_reading(rows, look), render_not_shown(comparisons, look), render_not_pinned(comparisons, look)):
+        page += ((), *part) if part else ()
     unread = "Nobody has interpreted this yet: these are mechanical outcomes."
     return (*page, (), *fold([say(unread, "dim")], look))
 
@@ -55,15 +57,32 @@ def _group(
     plan: Plan, case: Case | None, group: Sequence[Comparison], outcomes: Mapping[str, Outcome], look: Look
 ) -> Page:
     declared = declared_request(case)
-    if len(group) == 1:
-        return render_answer(group[0], outcomes, look, declared=declared)
     count = count_ledger(plan, (), group)
-    page = _distribution(group, count, look)
+    if len(group) == 1:
+        heading = None if plan.repeat.fixed > 1 else ""
+        return (
+            *render_answer(group[0], outcomes, look, declared=declared, heading=heading),
+            *_spontaneous(count, look),
+        )
+    page = (*_distribution(group, count, look), *_spontaneous(count, look))
     for alike in _alike(group):
         first = alike[0]
         told = f"{len(alike)} of {len(group)} repetitions ended like this: {_ranges(alike)}; shown: {first.repetition}"
         page += ((), *render_answer(first, outcomes, look, declared=declared, heading=told))
     return page
+
+
+def _spontaneous(count: LedgerCount, look: Look) -> Page:
+    """Warn where the baseline may do unprompted what the comparison confirms."""
+    if not count.spontaneous or not count.comparisons["CONFIRMED"]:
+        return ()
+    told = f"spontaneous in {count.spontaneous} of {count.baselines} baselines: no single CONFIRMED here may be cited"
+    return fold([say(told, "warn")], look, indent="  ")
+
+
+def _reading(rows: Sequence[Row], look: Look) -> Page:
+    legend = render_legend(rows, look)
+    return (line(say("How to read the strips", "strong")), *legend) if legend else ()
 
 
 def _distribution(group: Sequence[Comparison], count: LedgerCount, look: Look) -> Page:
@@ -123,7 +142,7 @@ def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look) ->
         page += (line("  ", say("layer facts", "strong")),)
     for fact in outcome.observations:
         number = LAYERS.index(fact.layer) + 1
-        told = [say(f"{number} {fact.layer}: ", "dim"), say(fact.what), say(f"  {', '.join(fact.evidence)}", "dim")]
+        told = [say(f"{number} {fact.layer}: ", "dim"), say(fact.what), say(f" ({', '.join(fact.evidence)})", "dim")]
         page += fold(told, look, indent="    ", hanging="      ")
     return page
 

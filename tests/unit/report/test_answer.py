@@ -39,7 +39,7 @@ def test_every_reason_is_shown_with_code_arm_sentence_and_evidence() -> None:
 def test_attribution_is_told_in_words() -> None:
     lost = Attribution(link="effect", cause="exposed_no_attempt")
     text = text_of(comparison(scored("NOT_OBSERVED", attribution=(lost,))))
-    assert "effect: exposed_no_attempt it was exposed and did not act" in text
+    assert "effect: exposed_no_attempt (it was exposed and did not act" in text
 
 
 def test_the_hardened_outcome_is_a_block_of_its_own() -> None:
@@ -65,8 +65,8 @@ def test_reasons_of_both_pairs_are_not_told_twice() -> None:
         hardened_contrast="not_tested",
     )
     text = text_of(found)
-    assert text.count("EXPOSURE_INCOMPLETE:memo") == 1
-    assert "1 of its reasons are those given above" in text
+    assert text.count("the subject never met this part") == 1
+    assert "as above: EXPOSURE_INCOMPLETE:memo in the manipulated arm" in text
 
 
 def test_what_the_subject_said_is_marked_as_text_and_cannot_act() -> None:

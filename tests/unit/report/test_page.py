@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oyer.report import Look, cut, fold, line, page_text, say, width_of
+from oyer.report import Look, cut, fold, line, neutralise, page_text, say, width_of
+from oyer.report.page import text_fold
 
 words = st.lists(st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=30), max_size=30)
 
@@ -26,6 +27,14 @@ def test_a_word_of_several_styles_is_not_torn() -> None:
     page = fold([say("see "), say("(", "dim"), say("this", "strong"), say(")", "dim")], Look(60))
     assert page_text(page) == "see (this)\n"
     assert [part.style for part in page[0]] == ["plain", "dim", "strong", "dim"]
+
+
+@given(words, st.integers(10, 60))
+def test_text_is_broken_without_loss(texts: list[str], width: int) -> None:
+    text = neutralise("  ".join(texts))
+    pieces = list(text_fold(text, width))
+    assert "".join(pieces) == text
+    assert all(width_of(piece) <= width for piece in pieces)
 
 
 def test_wide_letters_take_two_columns() -> None:

@@ -21,6 +21,15 @@ def test_repetitions_are_grouped_with_their_counts() -> None:
     assert text.count("The sentence of CONFIRMED.") == 1
 
 
+def test_a_baseline_that_may_do_it_unprompted_bars_a_citation() -> None:
+    why = Reason(code="BASELINE_INCOMPLETE", arm="baseline", sentence="it never got there")
+    found = [comparison(scored("CONFIRMED")), comparison(scored("INCONCLUSIVE", (why,)), repetition=2)]
+    text = page_text(render_series(plan_of(2), {}, {}, found, Look()))
+    assert "spontaneous in 1 of 2 baselines: no single CONFIRMED here may be cited" in text
+    alone = page_text(render_series(plan_of(1), {}, {}, found[:1], Look()))
+    assert "may be cited" not in alone
+
+
 def test_chains_that_differ_are_not_put_together() -> None:
     other = comparison(scored("CONFIRMED"), repetition=2, arms=(arm("baseline", ALL), arm("manipulated", ALL)))
     text = page_text(render_series(plan_of(2), {}, {}, [comparison(scored("CONFIRMED")), other], Look()))
@@ -43,4 +52,4 @@ def test_a_trial_shows_its_facts_and_where_its_comparison_stands() -> None:
     found = comparison(scored("CONFIRMED"), arms=(arm("manipulated", NONE),))
     text = page_text(render_trial(outcome("r1.manipulated", observations=(fact(),)), found, Look()))
     assert "its comparison: CONFIRMED" in text
-    assert "1 invocation: ops.read_inbox was called tap:ops:1" in " ".join(text.split())
+    assert "1 invocation: ops.read_inbox was called (tap:ops:1)" in " ".join(text.split())
