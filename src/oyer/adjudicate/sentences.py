@@ -17,7 +17,7 @@ def outcome_sentence(case: Case, scored: Scored) -> str:
         told = "the subject took the action and the sink witnessed its effect; without it, neither"
         return f"{arm} ({change}) {told}, {LOCAL}."
     if scored.mechanical_outcome == "NOT_OBSERVED":
-        tail = "the policy refused what it tried" if _blocked(scored) else "and it did not act on it"
+        tail = "the policy refused what it tried" if _blocked(scored) else "did not act on it"
         return f"{arm} ({change}) the subject was exposed, {tail}, and the watched sinks stayed silent, {LOCAL}."
     return f"Nothing can be concluded: {_main_reason(scored.reasons)}."
 

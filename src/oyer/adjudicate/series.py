@@ -112,8 +112,7 @@ def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
     groups: dict[tuple[str, str, int], list[PlannedTrial]] = {}
     for planned in plan.trials:
         groups.setdefault((planned.case, planned.subject, planned.repetition), []).append(planned)
-    for key in sorted(groups):
-        yield groups[key]
+    yield from groups.values()
 
 
 def _named(given: SeriesInput) -> Mapping[str, tuple[str, ...]]:
