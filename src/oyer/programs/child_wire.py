@@ -6,13 +6,13 @@ standard output. Must never write anything else there: what is not of the protoc
 Protocol (each line one JSON object)::
 
     -> {"open": {"servers": {NAME: {"command": [...], "env": {...}}}, "script" | "model": {...}}}    first line
-    -> {"turn": {"number": 0, "text": "..."}}
+    -> {"turn": {"number": 0, "text": "...", "left": {"model_calls": N, "tool_calls": N}}}
     <- {"note": {...}}                                                          any number, before its `said`
     <- {"said": {"text": "...", "ended_by": "subject" | "stop" | "harness", "calls": N, "model_calls": N,
                  "stopped_by": "model_calls" | "tool_calls"}}
 
-`calls` are tool calls that a server answered. `stopped_by` stands there for a stop and not otherwise. `harness`
-follows a note `{"fault": {"class": ..., "message": ...}}`. The end of standard input ends the session.
+`left` is what may still be used of the declared stops; a stop that was not declared is not in it. `calls` are tool
+calls that a server answered. `stopped_by` stands there for a stop and not otherwise. `harness` follows a note `{"fault": {"class": ..., "message": ...}}`. The end of standard input ends the session.
 """
 
 from __future__ import annotations

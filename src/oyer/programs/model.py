@@ -7,7 +7,7 @@ the first line.
 Configuration (`model` in the first line)::
 
     {"base_url": "http://127.0.0.1:PORT/SECRET/v1", "key": "...", "model": NAME, "parameters": {...},
-     "system": null, "stop": {"model_calls": N | null, "tool_calls": N | null}}
+     "system": null}
 
 Every tool of every server is offered as the function `<server>__<tool>` (see `tool_names`). A tool's answer is shown
 as its text. What the model or a server did wrong becomes a note; an endpoint without a well-formed answer ends the
@@ -39,7 +39,6 @@ class ModelSubject:
         self._servers = servers
         self._base_url = configuration["base_url"]
         self._key = configuration["key"]
-        stop = configuration.get("stop") or {}
         functions, tools = self._offer()
         self._loop = ModelLoop(
             model=configuration["model"],
@@ -47,15 +46,12 @@ class ModelSubject:
             functions=functions,
             tools=tools,
             system=configuration.get("system"),
-            max_model_calls=stop.get("model_calls"),
-            max_tool_calls=stop.get("tool_calls"),
         )
 
-    def turn(self, _number: int, text: str) -> None:
+    def turn(self, _number: int, text: str, left: dict[str, int]) -> None:
         """Let the model answer one turn."""
         loop, wire = self._loop, self._wire
-        model_calls, tool_calls = loop.model_calls, loop.tool_calls
-        loop.begin_turn(text)
+        loop.begin_turn(text, model_calls=left.get("model_calls"), tool_calls=left.get("tool_calls"))
         while True:
             step = loop.next()
             if isinstance(step, Ask):
@@ -65,7 +61,7 @@ class ModelSubject:
             else:
                 break
             self._tell_notes()
-        counts = loop.tool_calls - tool_calls, loop.model_calls - model_calls
+        counts = loop.tool_calls, loop.model_calls
         if isinstance(step, Failed):
             wire.note({"fault": {"class": "dependency_unavailable", "message": step.message}})
             wire.said("", "harness", *counts)

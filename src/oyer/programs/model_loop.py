@@ -62,7 +62,10 @@ class Failed(NamedTuple):
 
 
 class ModelLoop:
-    """One session's conversation. `notes` collects what is worth recording; the caller takes and clears it."""
+    """One session's conversation. The counts of calls are of the current turn.
+
+    `notes` collects what is worth recording; the caller takes and clears it.
+    """
 
     def __init__(
         self,
@@ -72,8 +75,6 @@ class ModelLoop:
         functions: dict[str, tuple[str, str]],
         tools: list[Json],
         system: str | None = None,
-        max_model_calls: int | None = None,
-        max_tool_calls: int | None = None,
     ) -> None:
         self.notes: list[Json] = []
         self.model_calls = 0
@@ -83,15 +84,17 @@ class ModelLoop:
         self._tools = tools
         self._messages: list[Json] = [{"role": "system", "content": system}] if system is not None else []
         self._functions = functions
-        self._max_model_calls = max_model_calls
-        self._max_tool_calls = max_tool_calls
+        self._max_model_calls: int | None = None
+        self._max_tool_calls: int | None = None
         self._waiting: deque[tuple[str, Use | str]] = deque()
         self._text = ""
         self._over: Done | Failed | None = None
         self._invented = 0
 
-    def begin_turn(self, text: str) -> None:
-        """Add what the user says."""
+    def begin_turn(self, text: str, *, model_calls: int | None = None, tool_calls: int | None = None) -> None:
+        """Add what the user says. The turn stops after so many calls; None: no such stop."""
+        self.model_calls = self.tool_calls = 0
+        self._max_model_calls, self._max_tool_calls = model_calls, tool_calls
         # Calls that a stop left unanswered must not stay open: an endpoint refuses such a conversation.
         while self._waiting:
             call_id, planned = self._waiting.popleft()

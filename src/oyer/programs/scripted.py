@@ -6,7 +6,7 @@ milliseconds: standard library and `oyer.protocol` only.
 
 Configuration (`script` in the first line)::
 
-    {"steps": [step, ...], "repeat": false, "turns": 1, "stop": {"tool_calls": null}}
+    {"steps": [step, ...], "repeat": false, "turns": 1}
 
 Steps are described in `oyer.subjects.doubles`. With several turns a `say` ends a turn that is not the last, and the
 next turn goes on after it; in the last turn all that is left is played. `repeat` plays all steps in every turn.
@@ -39,22 +39,21 @@ class Player:
         self._steps = list(script["steps"])
         self._repeat = bool(script.get("repeat"))
         self._turns = int(script.get("turns", 1))
-        self._max_calls = (script.get("stop") or {}).get("tool_calls")
         self._at = 0
         self._calls = 0
         self._read: list[str] = []
         self._seen: list[str] = []
 
-    def turn(self, number: int, _text: str) -> None:
+    def turn(self, number: int, _text: str, left: dict[str, int]) -> None:
         """Play one turn and answer it; a script does not look at what it is told."""
         if self._repeat:
             self._at = 0
         said: list[str] = []
-        before, ended_by = self._calls, "subject"
+        before, stopped_by = self._calls, None
         while self._at < len(self._steps):
             step = self._steps[self._at]
-            if "call" in step and self._calls == self._max_calls:
-                ended_by = "stop"
+            if "call" in step and self._calls - before == left.get("tool_calls"):
+                stopped_by = "tool_calls"
                 break
             self._at += 1
             if step.get("if_seen") is not None and not any(step["if_seen"] in text for text in self._seen):
@@ -64,7 +63,7 @@ class Player:
                 said.append(words)
                 if number + 1 < self._turns and not self._repeat:
                     break
-        stopped_by = "tool_calls" if ended_by == "stop" else None
+        ended_by = "subject" if stopped_by is None else "stop"
         self._wire.said("\n".join(said), ended_by, self._calls - before, stopped_by=stopped_by)
 
     def _play(self, step: dict[str, Any]) -> str | None:

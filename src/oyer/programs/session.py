@@ -19,8 +19,8 @@ _DRIVER_BROKE = 64
 class Turns(Protocol):
     """What a program does with a turn: it answers through the wire, exactly once."""
 
-    def turn(self, number: int, text: str) -> None:
-        """Take one turn."""
+    def turn(self, number: int, text: str, left: dict[str, int]) -> None:
+        """Take one turn; `left` is what may still be used of the declared stops."""
         ...
 
 
@@ -36,7 +36,8 @@ def serve(role: str, open_session: Callable[[DriverWire, ToolServers, dict[str, 
         servers = ToolServers(opened["servers"])
         turns = open_session(wire, servers, opened[role])
         while (line := _next(wire, servers)) is not None:
-            turns.turn(line["turn"]["number"], line["turn"]["text"])
+            turn = line["turn"]
+            turns.turn(turn["number"], turn["text"], turn["left"])
     except DriverGoneError:
         return _DRIVER_BROKE
     finally:

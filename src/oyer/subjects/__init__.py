@@ -21,13 +21,13 @@ from oyer.subjects.ports import (
     ModelAccess,
     Recorder,
     ServerCommand,
+    StopLimits,
     Subject,
     SubjectIdentity,
     TurnEnd,
 )
 from oyer.subjects.registry import (
     ModelSettings,
-    StopLimits,
     check_subject,
     identify_subject,
     make_subject,

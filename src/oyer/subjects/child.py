@@ -5,7 +5,8 @@ it started. Must never interpret what a subject says, wait for it without a boun
 recorded, and ends the turn as `subject`, `stop`, `crash`, `protocol`, `harness` or `budget`.
 
 Faults it records, each after the `turn.received` that it belongs to: class `subject_crash` when the process ended,
-`subject_protocol` when it broke the protocol, `dependency_unavailable` when the program says that its model failed it. A deadline is the caller's.
+`subject_protocol` when it broke the protocol, `dependency_unavailable` when the program says that its model failed
+it. A deadline is the caller's.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from oyer.errors import HarnessError, ProtocolError
 from oyer.host import Child, Patience, PipeWriter, spawn, terminate_tree
 from oyer.subjects.child_lines import Note, Said, encode_open, encode_turn, parse_line
 from oyer.subjects.inbox import LineInbox
-from oyer.subjects.ports import EndedBy, Given, Recorder, SubjectIdentity, TurnEnd
+from oyer.subjects.ports import EndedBy, Given, Recorder, StopLimits, SubjectIdentity, TurnEnd
 
 __all__ = ["ChildSubject", "program_argv", "program_environment"]
 
@@ -32,17 +33,7 @@ PATIENCE: Final = Patience()
 """How a subject is ended when its session closes."""
 _AT_ONCE: Final = Patience(settle_s=0.0, term_s=0.2)
 
-Configure = Callable[[str, Given, "Spent"], Mapping[str, Any]]
-
-
-class Spent:
-    """What the subject has used up so far in this attempt, over all its sessions."""
-
-    __slots__ = ("model_calls", "tool_calls")
-
-    def __init__(self) -> None:
-        self.model_calls = 0
-        self.tool_calls = 0
+Configure = Callable[[str, Given], Mapping[str, Any]]
 
 
 def program_argv(module: str) -> tuple[str, ...]:
@@ -78,14 +69,23 @@ class ChildSubject:
     """A subject whose program is started by `argv`; `configure` makes the part of the first line named `role`."""
 
     def __init__(
-        self, recorder: Recorder, identity: SubjectIdentity, *, argv: tuple[str, ...], role: str, configure: Configure
+        self,
+        recorder: Recorder,
+        identity: SubjectIdentity,
+        *,
+        argv: tuple[str, ...],
+        role: str,
+        configure: Configure,
+        stop: StopLimits,
     ) -> None:
         self._recorder = recorder
         self._identity = identity
         self._argv = argv
         self._role = role
         self._configure = configure
-        self._spent = Spent()
+        self._stop = stop
+        self._spent_model_calls = 0
+        self._spent_tool_calls = 0
         self._session: str | None = None
         self._process: _Process | None = None
         self._turns = 0
@@ -106,7 +106,7 @@ class ChildSubject:
         servers = {
             name: {"command": list(server.command), "env": dict(server.env)} for name, server in given.servers.items()
         }
-        first = encode_open(servers, self._role, self._configure(session, given, self._spent))
+        first = encode_open(servers, self._role, self._configure(session, given))
         argv = self._argv
         env = {**given.env, **program_environment()}
         self._record(
@@ -134,10 +134,10 @@ class ChildSubject:
         if self._process is None:
             ending = _Ending(TurnEnd("", "crash", detail="the subject had ended before this turn"), "subject_crash")
         else:
-            self._process.stdin.write(encode_turn(number, text))
+            self._process.stdin.write(encode_turn(number, text, self._left()))
             ending = await self._until_end(self._process, timeout_s)
         end = ending.end
-        self._spent.tool_calls += end.calls
+        self._spent_tool_calls += end.calls
         received = self._record(
             "turn.received",
             {"number": number, "ended_by": end.ended_by, "calls": end.calls},
@@ -155,6 +155,18 @@ class ChildSubject:
         """Send the end of stream, wait a little, end what is left, and record how it ended."""
         await self._end(PATIENCE)
         self._session = None
+
+    def _left(self) -> dict[str, int]:
+        """Return what is left of the declared stops, over all sessions so far.
+
+        It travels with each turn and not with the first line: what a subject is given must not differ between arms
+        because it did more in one of them.
+        """
+        declared = (
+            ("model_calls", self._stop.model_calls, self._spent_model_calls),
+            ("tool_calls", self._stop.tool_calls, self._spent_tool_calls),
+        )
+        return {name: max(0, limit - spent) for name, limit, spent in declared if limit is not None}
 
     async def _until_end(self, process: _Process, timeout_s: float) -> _Ending:
         """Take lines until the turn has ended; say how."""
@@ -198,7 +210,7 @@ class ChildSubject:
         return seen
 
     def _said(self, said: Said, blamed: str | None) -> _Ending:
-        self._spent.model_calls += said.model_calls
+        self._spent_model_calls += said.model_calls
         if said.ended_by != "harness":
             ended_by: EndedBy = "stop" if said.ended_by == "stop" else "subject"
             return _Ending(TurnEnd(said.text, ended_by, said.calls, said.stopped_by or ""))

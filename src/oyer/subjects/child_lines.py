@@ -41,9 +41,9 @@ def encode_open(servers: Mapping[str, Mapping[str, Any]], role: str, configurati
     return _line({"open": {"servers": servers, role: configuration}})
 
 
-def encode_turn(number: int, text: str) -> bytes:
-    """Write one turn."""
-    return _line({"turn": {"number": number, "text": text}})
+def encode_turn(number: int, text: str, left: Mapping[str, int]) -> bytes:
+    """Write one turn; `left` says how much of the declared stops may still be used."""
+    return _line({"turn": {"number": number, "text": text, "left": left}})
 
 
 def parse_line(line: bytes) -> Said | Note:

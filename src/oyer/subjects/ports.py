@@ -10,7 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-__all__ = ["EndedBy", "Given", "ModelAccess", "Recorder", "ServerCommand", "Subject", "SubjectIdentity", "TurnEnd"]
+__all__ = [
+    "EndedBy",
+    "Given",
+    "ModelAccess",
+    "Recorder",
+    "ServerCommand",
+    "StopLimits",
+    "Subject",
+    "SubjectIdentity",
+    "TurnEnd",
+]
 
 EndedBy = Literal["subject", "stop", "budget", "crash", "protocol", "harness"]
 
@@ -62,6 +72,14 @@ class Given:
     world: str | None = None
     model: ModelAccess | None = None
     turns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StopLimits:
+    """Declared stops over the whole attempt; None: no such stop."""
+
+    model_calls: int | None = None
+    tool_calls: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from oyer.errors import UsageError
-from oyer.subjects.child import ChildSubject, Spent, program_argv
+from oyer.subjects.child import ChildSubject, program_argv
 from oyer.subjects.doubles import Scripts, check_double, derive, describe_double, double_names
 from oyer.subjects.identity import identify
-from oyer.subjects.ports import Given, Recorder, Subject, SubjectIdentity
+from oyer.subjects.ports import Given, Recorder, StopLimits, Subject, SubjectIdentity
 
-__all__ = ["ModelSettings", "StopLimits", "check_subject", "identify_subject", "make_subject", "subject_names"]
+__all__ = ["ModelSettings", "check_subject", "identify_subject", "make_subject", "subject_names"]
 
 _SCRIPTED: Final = "scripted:"
 _MODEL: Final = "model"
@@ -37,14 +37,6 @@ class ModelSettings:
     base_url: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     system: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StopLimits:
-    """Declared stops over the whole attempt; None: no such stop."""
-
-    model_calls: int | None = None
-    tool_calls: int | None = None
 
 
 def subject_names() -> dict[str, str]:
@@ -99,22 +91,19 @@ def make_subject(
     if spec == _MODEL and model is not None:
         settings = model
 
-        def configure_model(_session: str, given: Given, spent: Spent) -> dict[str, Any]:
-            return _model_configuration(settings, given, _left(stop, spent))
+        def configure_model(_session: str, given: Given) -> dict[str, Any]:
+            return _model_configuration(settings, given)
 
-        return ChildSubject(
-            recorder, identity, argv=program_argv("oyer.programs.model"), role=_MODEL, configure=configure_model
-        )
+        argv = program_argv("oyer.programs.model")
+        return ChildSubject(recorder, identity, argv=argv, role=_MODEL, configure=configure_model, stop=stop)
     double = spec.removeprefix(_SCRIPTED)
     written = scripts or Scripts({}, {})
 
-    def configure_script(session: str, given: Given, spent: Spent) -> dict[str, Any]:
-        behaviour = derive(double, written, session=session)
-        return {**behaviour, "turns": given.turns, "stop": {"tool_calls": _left(stop, spent)["tool_calls"]}}
+    def configure_script(session: str, given: Given) -> dict[str, Any]:
+        return {**derive(double, written, session=session), "turns": given.turns}
 
-    return ChildSubject(
-        recorder, identity, argv=program_argv("oyer.programs.scripted"), role="script", configure=configure_script
-    )
+    argv = program_argv("oyer.programs.scripted")
+    return ChildSubject(recorder, identity, argv=argv, role="script", configure=configure_script, stop=stop)
 
 
 def _check_model(model: ModelSettings | None) -> None:
@@ -133,15 +122,7 @@ def _check_model(model: ModelSettings | None) -> None:
         raise UsageError("E-SUBJECT-PARAMETER", f"the model's parameters are not JSON: {error}") from error
 
 
-def _left(stop: StopLimits, spent: Spent) -> dict[str, int | None]:
-    """What is left of the stops for the next session."""
-    return {
-        "model_calls": None if stop.model_calls is None else max(0, stop.model_calls - spent.model_calls),
-        "tool_calls": None if stop.tool_calls is None else max(0, stop.tool_calls - spent.tool_calls),
-    }
-
-
-def _model_configuration(model: ModelSettings, given: Given, left: Mapping[str, int | None]) -> dict[str, Any]:
+def _model_configuration(model: ModelSettings, given: Given) -> dict[str, Any]:
     if given.model is None:
         raise UsageError("E-SUBJECT-MODEL", "the subject `model` was given no gateway to ask")
     return {
@@ -150,5 +131,4 @@ def _model_configuration(model: ModelSettings, given: Given, left: Mapping[str, 
         "model": model.name,
         "parameters": dict(model.parameters),
         "system": model.system,
-        "stop": left,
     }

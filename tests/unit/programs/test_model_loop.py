@@ -11,9 +11,9 @@ FUNCTIONS = {"ops__read": ("ops", "read"), "ops__act": ("ops", "act")}
 TOOLS: list[Any] = [{"type": "function", "function": {"name": name}} for name in FUNCTIONS]
 
 
-def loop(**more: Any) -> ModelLoop:
-    made = ModelLoop(model="m", parameters={"temperature": 0}, functions=FUNCTIONS, tools=TOOLS, **more)
-    made.begin_turn("Read it.")
+def loop(system: str | None = None, **left: int) -> ModelLoop:
+    made = ModelLoop(model="m", parameters={"temperature": 0}, functions=FUNCTIONS, tools=TOOLS, system=system)
+    made.begin_turn("Read it.", **left)
     return made
 
 
@@ -175,7 +175,7 @@ def test_another_model_than_asked_changes_nothing_here() -> None:
 
 
 def test_an_endless_loop_ends_at_the_declared_model_calls() -> None:
-    made = loop(max_model_calls=3)
+    made = loop(model_calls=3)
     for _ in range(3):
         asked(made)
         made.answered(200, message("Again.", [call("ops__read")], "tool_calls"))
@@ -185,7 +185,7 @@ def test_an_endless_loop_ends_at_the_declared_model_calls() -> None:
 
 
 def test_declared_tool_calls_stop_before_one_too_many() -> None:
-    made = loop(max_tool_calls=1)
+    made = loop(tool_calls=1)
     made.answered(200, message(None, [call("ops__read"), call("ops__act", "{}", "c2")], "tool_calls"))
     made.next()
     made.used("x")
@@ -193,7 +193,7 @@ def test_declared_tool_calls_stop_before_one_too_many() -> None:
 
 
 def test_the_conversation_goes_on_over_turns_with_no_call_left_open() -> None:
-    made = loop(max_tool_calls=0)
+    made = loop(tool_calls=0)
     made.answered(200, message("I read.", [call("ops__read")], "tool_calls"))
     assert made.next() == Done("I read.", "tool_calls")
     made.begin_turn("And now?")

@@ -186,6 +186,8 @@ async def test_a_stop_counts_over_all_sessions(bench: Bench) -> None:
         ends.append(await subject.turn("Go.", timeout_s=10))
         await subject.close_session()
     assert [(end.ended_by, end.calls) for end in ends] == [("subject", 2), ("stop", 1)]
+    first, second = (bench.journal.raw(event, "configuration") for event in bench.journal.of("subject.given"))
+    assert first == second  # what is left must not tell one arm from another
 
 
 async def test_a_session_is_opened_once_and_asked_only_while_open(bench: Bench) -> None:

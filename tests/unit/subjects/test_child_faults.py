@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from oyer.host import Patience
-from oyer.subjects import Given
+from oyer.subjects import Given, StopLimits
 from oyer.subjects.child import ChildSubject, program_environment
 from oyer.subjects.identity import identify
 
@@ -30,7 +30,8 @@ class Bench:
             identify("odd", "scripted", {}),
             argv=(sys.executable, "-S", str(ODD), manner),
             role="script",
-            configure=lambda _session, _given, _spent: {},
+            configure=lambda _session, _given: {},
+            stop=StopLimits(),
         )
         given = Given(servers={}, cwd=str(self.place), env={"PATH": os.environ["PATH"]})
         await subject.open_session("a", given)
@@ -75,7 +76,9 @@ async def test_a_line_of_another_form_breaks_the_protocol(bench: Bench, line: st
     end = await bench.turn(line)
     assert (end.ended_by, end.text) == ("protocol", "")
     ((where, class_, message),) = bench.journal.faults()
-    assert (where, class_) == ("subject", "subject") and message.startswith("subject broke the driver protocol: ")
+    assert (where, class_) == ("subject", "subject_protocol") and message.startswith(
+        "subject broke the driver protocol: "
+    )
 
 
 async def test_what_broke_the_protocol_is_kept_as_it_came(bench: Bench) -> None:
