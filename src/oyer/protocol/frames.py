@@ -170,7 +170,7 @@ def id_key(value: JsonValue) -> IdKey:
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, int):
-        return ("number", JsonNumber(str(value)))
+        return ("number", value)  # a JsonNumber of equal value is equal to it and hashes alike
     if isinstance(value, JsonNumber):
         return ("number", value)
     if isinstance(value, str):

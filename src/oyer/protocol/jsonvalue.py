@@ -143,23 +143,31 @@ def _too_deep(text: str) -> bool:
     return False
 
 
+class _RepeatedKey(Exception):
+    """An object names a member twice: the text is parsed again, slowly, to say which."""
+
+
+def _plain_members(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    built = dict(pairs)
+    if len(built) != len(pairs):
+        raise _RepeatedKey
+    return built
+
+
+# Made once: a decoder with hooks costs as much to make as a small message costs to parse.
+_PLAIN_DECODER = json.JSONDecoder(
+    object_pairs_hook=_plain_members,
+    parse_int=_parse_int,
+    parse_float=JsonNumber,
+    parse_constant=_refuse_constant,
+)
+
+
 def loads_tolerant(raw: bytes) -> tuple[JsonValue, tuple[str, ...]]:
     """Parse one JSON text; a repeated key keeps its last value and is named in the second item.
 
     Raises: ProtocolError (`E-JSON-UTF8`, `E-JSON-SYNTAX`, `E-JSON-DEPTH`).
     """
-    repeated: list[str] = []
-
-    def members(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-        built = dict(pairs)
-        if len(built) != len(pairs):
-            seen: set[str] = set()
-            for key, _ in pairs:
-                if key in seen:
-                    repeated.append(key)
-                seen.add(key)
-        return built
-
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -167,18 +175,36 @@ def loads_tolerant(raw: bytes) -> tuple[JsonValue, tuple[str, ...]]:
     if _too_deep(text):
         raise ProtocolError("E-JSON-DEPTH", f"nested deeper than {MAX_DEPTH}", side="endpoint")
     try:
-        value: JsonValue = json.loads(
-            text,
-            object_pairs_hook=members,
-            parse_int=_parse_int,
-            parse_float=JsonNumber,
-            parse_constant=_refuse_constant,
-        )
+        try:
+            return _PLAIN_DECODER.decode(text), ()
+        except _RepeatedKey:
+            return _loads_repeated(text)
     except json.JSONDecodeError as error:
         where = f"character {error.pos}"
         raise ProtocolError("E-JSON-SYNTAX", f"not JSON: {error.msg}", side="endpoint", where=where) from None
     except RecursionError:  # the caller's own stack was deep already
         raise ProtocolError("E-JSON-DEPTH", "nested too deep to read here", side="endpoint") from None
+
+
+def _loads_repeated(text: str) -> tuple[JsonValue, tuple[str, ...]]:
+    """Parse a text in which some object names a member twice, and collect the names."""
+    repeated: list[str] = []
+
+    def members(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                repeated.append(key)
+            seen.add(key)
+        return dict(pairs)
+
+    value: JsonValue = json.loads(
+        text,
+        object_pairs_hook=members,
+        parse_int=_parse_int,
+        parse_float=JsonNumber,
+        parse_constant=_refuse_constant,
+    )
     return value, tuple(repeated)
 
 
