@@ -2,7 +2,9 @@
 
 Three ways from one client to one echo server: directly, through a forwarder made of asyncio streams that does
 nothing but copy lines, and through relay and tap with a journal on disk. Batches of each are interleaved, so
-that whatever else the machine does falls on all three alike. Printed: median and p99 per way, and the ratio.
+that whatever else the machine does falls on all three alike. Printed: median and p99 per way, and the ratio;
+once with a pause between calls, as an agent calls (what is done after an answer was handed over costs nobody
+time), and once back to back (everything counts).
 
 ``python bench/tap_roundtrip.py [ROUNDS]``
 """
@@ -71,7 +73,7 @@ class Way:
         self._child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._number = 0
 
-    def batch(self, keep: bool) -> None:
+    def batch(self, *, keep: bool, pause_s: float) -> None:
         """Make one batch of round trips; the first ones only warm up."""
         assert self._child.stdin is not None and self._child.stdout is not None
         reads, writes = self._child.stdout.fileno(), self._child.stdin.fileno()
@@ -80,6 +82,8 @@ class Way:
             params = {"name": "echo", "arguments": {"text": "ping"}}
             call = {"jsonrpc": "2.0", "id": self._number, "method": "tools/call", "params": params}
             raw = json.dumps(call, separators=(",", ":")).encode() + b"\n"
+            if pause_s:
+                time.sleep(pause_s)
             began = time.perf_counter_ns()
             os.write(writes, raw)
             got = b""
@@ -93,11 +97,13 @@ class Way:
         self._child.communicate()
 
 
-def measure(ways: list[Way], rounds: int) -> None:
+def measure(ways: list[Way], rounds: int, pause_s: float) -> None:
     """Make `rounds` round trips each way, in turns of one batch."""
-    for number in range(rounds // BATCH + 2):
+    for way in ways:
+        way.times_ns.clear()
+    for number in range(rounds // BATCH + 1):
         for way in ways:
-            way.batch(keep=number >= 2)
+            way.batch(keep=number >= 1, pause_s=pause_s)
 
 
 async def through_tap(ask: Callable[[str], None]) -> None:
@@ -118,15 +124,21 @@ async def through_tap(ask: Callable[[str], None]) -> None:
 
 
 def client(socket_path: str, rounds: int) -> None:
-    """Measure all three ways from this one process and print the table."""
+    """Measure all three ways from this one process and print both tables."""
     ways = [
         Way("direct", SERVER),
         Way("asyncio line forwarder", [sys.executable, __file__, "--forward"]),
         Way("relay and tap", [sys.executable, "-I", "-S", str(RELAY), socket_path]),
     ]
-    measure(ways, rounds)
+    for title, pause_s in (("a pause of 2 ms between calls", 0.002), ("back to back", 0.0)):
+        measure(ways, rounds, pause_s)
+        sys.stdout.write(f"{title}\n{table(ways)}\n")
     for way in ways:
         way.close()
+
+
+def table(ways: list[Way]) -> str:
+    """Return median and p99 of each way, and their ratios to the bare forwarder."""
     medians = {way.name: statistics.median(way.times_ns) for way in ways}
     tails = {way.name: statistics.quantiles(way.times_ns, n=100)[98] for way in ways}
     bare = "asyncio line forwarder"
@@ -137,7 +149,7 @@ def client(socket_path: str, rounds: int) -> None:
             f"{way.name:<24}{median / 1000:>12.1f}{tail / 1000:>12.1f}"
             f"{median / medians[bare]:>14.2f}{tail / tails[bare]:>12.2f}"
         )
-    sys.stdout.write("\n".join(rows) + "\n")
+    return "\n".join(rows) + "\n"
 
 
 def main() -> None:

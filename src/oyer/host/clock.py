@@ -25,20 +25,24 @@ class Stamp(NamedTuple):
     t_wall: str
 
 
-@functools.lru_cache(maxsize=4)
-def _second_text(second: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-
-
 def wall_text(t_ns: int) -> str:
     """Write nanoseconds since 1970 as RFC 3339 UTC with microseconds, `2026-01-31T09:00:00.000001Z`."""
     second, rest = divmod(t_ns, 1_000_000_000)
-    return f"{_second_text(second)}.{rest // 1000:06d}Z"
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second)) + f".{rest // 1000:06d}Z"
+
+
+_last_second = (0, "1970-01-01T00:00:00")
 
 
 def stamp() -> Stamp:
-    """Read both clocks, the ordering one first."""
-    return Stamp(time.monotonic_ns(), wall_text(time.time_ns()))
+    """Read both clocks, the ordering one first. Called for every event: the text of a second is made once."""
+    global _last_second
+    t_mono_ns = time.monotonic_ns()
+    second, rest = divmod(time.time_ns(), 1_000_000_000)
+    known = _last_second
+    if known[0] != second:
+        known = _last_second = (second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second)))
+    return Stamp(t_mono_ns, f"{known[1]}.{rest // 1000:06d}Z")
 
 
 @functools.cache

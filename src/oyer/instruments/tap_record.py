@@ -16,6 +16,7 @@ __all__ = ["ConnectionRecord"]
 
 _MAX_SAFE_INT = 2**53 - 1
 _MAX_TEXT = 1000
+_MESSAGES = (Request, Answer, Notification, Cancel)
 
 
 class ConnectionRecord:
@@ -49,7 +50,7 @@ class ConnectionRecord:
         sync: bool = False,
     ) -> str:
         """Record one event; those about messages and connections name server and connection."""
-        if kind.startswith(("mcp.", "connection.")):
+        if kind[0] in "mc":  # mcp.* and connection.*
             body = {"server": self._server, "connection": self._connection, **body}
         return self._recorder.record(
             kind, body, payloads=payloads or {}, session=self._session(), because=because, sync=sync
@@ -105,7 +106,7 @@ class ConnectionRecord:
 
 def _identity(seen: tuple[Seen, ...]) -> dict[str, Any]:
     """Return id and method of a frame that holds one message; a batch has neither."""
-    if len(seen) != 1 or not isinstance(seen[0], Request | Answer | Notification | Cancel):
+    if len(seen) != 1 or not isinstance(seen[0], _MESSAGES):
         return {}
     message = seen[0].message
     body: dict[str, Any] = {}
@@ -124,4 +125,6 @@ def _is_plain_id(value: JsonValue) -> bool:
 
 def _is_plain_text(value: JsonValue) -> bool:
     """Say whether a text of foreign origin may stand in a body; if not it is only in the payload."""
-    return isinstance(value, str) and len(value) <= _MAX_TEXT and not any("\ud800" <= one <= "\udfff" for one in value)
+    if not isinstance(value, str) or len(value) > _MAX_TEXT:
+        return False
+    return value.isascii() or not any("\ud800" <= one <= "\udfff" for one in value)

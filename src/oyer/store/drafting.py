@@ -31,7 +31,7 @@ def draft_body(kind: str, body: Mapping[str, Any], payloads: Payloads, redactor:
     Raises: HarnessError `E-EVENT-PAYLOAD` when the body brings a payload object of its own: it could hold a secret,
     and redacting it would break its digest.
     """
-    if any(True for _ in body_payloads(kind, body)):
+    if next(body_payloads(kind, body), None) is not None:
         raise HarnessError("E-EVENT-PAYLOAD", f"{kind}: give raw bytes in `payloads`, not payload objects in the body")
     drafted: dict[str, Any] = redactor.apply_value(body) if redactor.active else dict(body)
     blobs: dict[str, bytes] = {}
