@@ -16,6 +16,7 @@ from oyer.evidence import VOCABULARY, Envelope, digest_of
 from oyer.plan import build_plan
 from oyer.records import (
     Case,
+    Condition,
     Environment,
     Hardware,
     Harness,
@@ -40,9 +41,11 @@ BOOT = "golden-boot"
 class GoldenSeries:
     """A golden series while it is written; every step can be left out or stopped before."""
 
-    def __init__(self, path: Path, subjects: Sequence[str] = SUBJECTS) -> None:
+    def __init__(
+        self, path: Path, subjects: Sequence[str] = SUBJECTS, conditions: Sequence[Condition] | None = None
+    ) -> None:
         self.loaded: LoadedCase = golden_case()
-        self.plan: Plan = build_plan([self.loaded], subjects, seed=7)
+        self.plan: Plan = build_plan([self.loaded], subjects, seed=7, conditions=conditions)
         pins: dict[str, bytes] = {self.loaded.digest: canonical_bytes(self.loaded.case)}
         environments = {name: {"golden": _keep(pins, _environment(self.loaded.case, name))} for name in subjects}
         pinsets = {name: {"golden": _keep(pins, _pin_set(self.loaded, name))} for name in subjects}
@@ -54,7 +57,7 @@ class GoldenSeries:
             cases={"golden": self.loaded.digest},
             environments=environments,
             pinsets=pinsets,
-            condition_order=("baseline", "manipulated", "hardened"),
+            condition_order=tuple(dict.fromkeys(trial.condition for trial in self.plan.trials)),
             seed=7,
             jobs=1,
             vocabulary=VOCABULARY,
@@ -94,9 +97,9 @@ class GoldenSeries:
             self.store.add(path, data)
 
 
-def build_series(path: Path, subjects: Sequence[str] = SUBJECTS) -> None:
+def build_series(path: Path, subjects: Sequence[str] = SUBJECTS, conditions: Sequence[Condition] | None = None) -> None:
     """Write a whole good series."""
-    golden = GoldenSeries(path, subjects)
+    golden = GoldenSeries(path, subjects, conditions)
     for planned in golden.plan.trials:
         golden.run(planned)
     golden.finish()

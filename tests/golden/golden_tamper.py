@@ -30,7 +30,13 @@ from oyer.store import SeriesReader
 from oyer.verify import Verification, verify_series
 
 Lines = list[dict[str, Any]]
+Spoil = Callable[[dict[str, Any], bytes], bytes]
 LIMIT_BYTES = 1 << 24
+
+
+def as_it_is(_event: dict[str, Any], line: bytes) -> bytes:
+    """Leave a line in its canonical form."""
+    return line
 
 
 def verify(root: Path) -> Verification:
@@ -105,14 +111,19 @@ class Forger:
             prev = digest_of(lines[-1])
         path.write_bytes(b"".join(line + b"\n" for line in lines))
 
-    def edit_events(self, trial: str, name: str, edit: Callable[[Lines], object]) -> None:
-        """Change the events of one journal, chain them again, and mend `trial.closed`, the pack and the ledger."""
+    def edit_events(
+        self, trial: str, name: str, edit: Callable[[Lines], object] = lambda _: None, *, spoil: Spoil = as_it_is
+    ) -> None:
+        """Change the events of one journal, chain them again, and mend `trial.closed`, the pack and the ledger.
+
+        `spoil` may give an event another byte form than the canonical one; the chain is made over that form.
+        """
         journals = self.journals(trial)
-        events = _events(journals[name])
+        events = events_of(journals[name])
         edit(events)
-        journals[name] = _chained(events)
+        journals[name] = _chained(events, spoil)
         if name != "harness.jsonl":
-            harness = _events(journals["harness.jsonl"])
+            harness = events_of(journals["harness.jsonl"])
             writer = name.removesuffix(".jsonl").replace(".", ":", 1)
             head = digest_of(journals[name].rstrip(b"\n").rpartition(b"\n")[2])
             for event in harness:
@@ -152,18 +163,18 @@ def flip(path: Path, at: int = -2, mask: int = 1) -> None:
     path.write_bytes(bytes(data))
 
 
-def _events(data: bytes) -> Lines:
+def events_of(data: bytes) -> Lines:
     return [json.loads(line) for line in data.split(b"\n") if line]
 
 
-def _chained(events: Lines) -> bytes:
+def _chained(events: Lines, spoil: Spoil = as_it_is) -> bytes:
     """Chain events again: sequence numbers, links, and what `sealed` states."""
     prev, lines = ABSENT_DIGEST, []
     for seq, event in enumerate(events):
         event["seq"], event["prev"] = seq, prev
         if event["kind"] == "sealed":
             event["body"] = {"length": seq, "head": prev}
-        lines.append(encode_canonical(event))
+        lines.append(spoil(event, encode_canonical(event)))
         prev = digest_of(lines[-1])
     return b"".join(line + b"\n" for line in lines)
 

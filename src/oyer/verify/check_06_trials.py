@@ -59,7 +59,7 @@ def _accounted(survey: Survey, found: Findings) -> None:
         if survey.ledger.counted(trial) is not None:
             continue
         if trial in survey.ledger.excluded:
-            found.note(f"excluded: trial {trial}: {survey.ledger.excluded[trial]}")
+            _excluded(survey, trial, survey.ledger.excluded[trial], found)
         elif survey.phase is Phase.CLOSED and not survey.interrupted:
             found.failed(
                 "E-LEDGER-ROW", f"trial {trial} is planned and has no counted attempt", f"ledger.jsonl {trial}"
@@ -74,3 +74,12 @@ def _accounted(survey: Survey, found: Findings) -> None:
         found.open("E-SERIES-OPEN", "every trial ran, and the series was not closed", "ledger.jsonl", "resume the run")
     elif survey.interrupted:
         found.note("the operator interrupted the series after its last trial")
+
+
+def _excluded(survey: Survey, trial: str, why: str, found: Findings) -> None:
+    """An exclusion counts only where the plan had a rule for it before anything ran."""
+    if survey.plan is not None and not survey.plan.exclude:
+        message = f"trial {trial} was excluded ({why}), and the plan has no rule for that"
+        found.failed("E-LEDGER-EXCLUDED", message, f"ledger.jsonl {trial}")
+    else:
+        found.note(f"excluded: trial {trial}: {why}")

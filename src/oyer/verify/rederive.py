@@ -57,8 +57,9 @@ def derive_again(survey: Survey, attempts: Iterable[AttemptReading]) -> Derivati
     missing: set[str] = set()
     differing: dict[str, Problem] = {}
     undecided: list[Problem] = []
+    pins = _Pins(survey.reader)
     for group in _groups(survey.plan):
-        files = _derive_group(survey, base, group)
+        files = _derive_group(survey, base, group, pins)
         if isinstance(files, Problem):
             undecided.append(files)
             continue
@@ -77,7 +78,9 @@ def _nothing(why: str, where: str) -> Derivation:
     return Derivation(undecided=(Problem("E-VERIFY-UNREAD", why, where),), complete=False)
 
 
-def _derive_group(survey: Survey, base: SeriesInput, group: Sequence[PlannedTrial]) -> Mapping[str, bytes] | Problem:
+def _derive_group(
+    survey: Survey, base: SeriesInput, group: Sequence[PlannedTrial], records: _Pins
+) -> Mapping[str, bytes] | Problem:
     """Derive one repetition of one case and subject: its outcomes and its comparison, as canonical bytes by path."""
     first = group[0]
     where = f"case {first.case}, subject {first.subject}, repetition {first.repetition}"
@@ -85,8 +88,8 @@ def _derive_group(survey: Survey, base: SeriesInput, group: Sequence[PlannedTria
     try:
         if pin is None:
             raise EvidenceError("E-PIN-MISSING", "the manifest names no pins for it")
-        case = _pinned(survey.reader, first.case_digest, Case)
-        pins = _pinned(survey.reader, pin, PinSet)
+        case = records.read(first.case_digest, Case)
+        pins = records.read(pin, PinSet)
         given = base._replace(
             plan=base.plan.model_copy(update={"trials": tuple(group)}),
             cases={first.case: case},
@@ -100,11 +103,24 @@ def _derive_group(survey: Survey, base: SeriesInput, group: Sequence[PlannedTria
         return Problem("E-DERIVE", f"it cannot be derived: {type(error).__name__}: {error}", where)
 
 
-def _pinned(reader: Reader, digest: str, kind: type[R]) -> R:
-    data = reader.pin(digest)
-    if data is None or digest_bytes(data) != digest:
-        raise EvidenceError("E-PIN-DIGEST", "a pinned record is missing or is not what its name says", where=digest)
-    return parse_record(data, kind, f"pins/{digest}")
+class _Pins:
+    """Pinned records, each parsed once: there are few, however many trials rest on them."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._known: dict[str, Record] = {}
+
+    def read(self, digest: str, kind: type[R]) -> R:
+        """Return one pinned record. Raises: OyerError where it is missing, another kind, or not what its name says."""
+        known = self._known.get(digest)
+        if isinstance(known, kind):
+            return known
+        data = self._reader.pin(digest)
+        if data is None or digest_bytes(data) != digest:
+            raise EvidenceError("E-PIN-DIGEST", "a pinned record is missing or is not what its name says", where=digest)
+        record = parse_record(data, kind, f"pins/{digest}")
+        self._known[digest] = record
+        return record
 
 
 def _groups(plan: Plan) -> Iterable[list[PlannedTrial]]:
