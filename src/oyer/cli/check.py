@@ -28,7 +28,7 @@ def command(files: tuple[str, ...], expand: bool, strict: bool, as_json: bool) -
     from oyer.cli.terminal import print_json
 
     reading = Reading(tuple(read_case_file(Path(name)) for name in files))
-    refuse_all(reading, _strict_problems(reading) if strict else ())
+    refuse_all(reading, contents=_strict_problems(reading) if strict else ())
     if as_json:
         print_json({"files": [_file_value(file, expand=expand) for file in reading.files], "exit_code": 0})
     elif expand:

@@ -89,7 +89,7 @@ def load_cases(names: Sequence[str], *, only: Sequence[str] = ()) -> tuple[Place
         file = read_case_file(path)
         files.append(file)
         chosen += [case for case in file.cases if wanted in (None, case.loaded.case.id)]
-    refuse_all(Reading(tuple(files)), missing)
+    refuse_all(Reading(tuple(files)), paths=missing)
     known = [case.loaded.case.id for case in chosen]
     unknown = [wanted for wanted in only if wanted not in known]
     if unknown:
@@ -98,12 +98,13 @@ def load_cases(names: Sequence[str], *, only: Sequence[str] = ()) -> tuple[Place
     return tuple(case for case in chosen if not only or case.loaded.case.id in only)
 
 
-def refuse_all(reading: Reading, more: Iterable[Problem] = ()) -> None:
+def refuse_all(reading: Reading, *, paths: Iterable[Problem] = (), contents: Iterable[Problem] = ()) -> None:
     """Raise everything that is wrong as one error: a UsageError if any path is, else a RecordError; or return."""
-    found = [*more, *(problem for file in reading.files for problem in file.problems)]
+    wrong_paths = list(paths)
+    found = [*wrong_paths, *(problem for file in reading.files for problem in file.problems), *contents]
     if not found:
         return
-    unusable = bool(list(more)) or any(file.unusable for file in reading.files)
+    unusable = bool(wrong_paths) or any(file.unusable for file in reading.files)
     kind: type[OyerError] = UsageError if unusable else RecordError
     raise kind.of(found)
 
