@@ -1,0 +1,47 @@
+"""A series in a process of its own: `series_program.py CASE SUBJECTS OUT [repeat=N] [jobs=N] [limit_bytes=N]`.
+
+Prints a line per step of progress. Ends with 0, with 130 where it was interrupted, with 70 for a named error of ours.
+"""
+
+from __future__ import annotations
+
+import resource
+import signal
+import sys
+from pathlib import Path
+from typing import TextIO
+
+import series_kit
+
+from oyer.errors import OyerError
+
+
+def tell(stream: TextIO, line: str) -> None:
+    stream.write(line + "\n")
+    stream.flush()
+
+
+def main(case: str, subjects: str, out: str, *options: str) -> int:
+    given = dict(option.split("=", 1) for option in options)
+    limit_bytes = int(given.get("limit_bytes", 0))
+    if limit_bytes:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+    sources = series_kit.case_file(Path(case))[:1]
+    try:
+        outcome = series_kit.run(
+            sources,
+            subjects.split(","),
+            Path(out),
+            repeat=int(given.get("repeat", 1)),
+            jobs=int(given.get("jobs", 1)),
+            on_progress=lambda p: tell(sys.stdout, f"{p.done}/{p.total} {p.current}"),
+        )
+    except OyerError as error:
+        tell(sys.stderr, str(error))
+        return error.exit_code
+    return 130 if outcome.interrupted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
