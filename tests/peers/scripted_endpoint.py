@@ -2,8 +2,12 @@
 
     python scripted_endpoint.py BEHAVIOURS.json [--log REQUESTS.jsonl]
 
-prints its base URL (`http://127.0.0.1:PORT/v1`) as its first line and serves until standard input ends. The last
-behaviour repeats. A behaviour is a JSON object:
+prints its base URL (`http://127.0.0.1:PORT/v1`) as its first line and serves until standard input ends.
+
+The file holds a list of behaviours, played in the order of the requests whoever asks, or an agent that keeps to its
+conversations: `{"conversations": [{"when": TEXT, "behaviours": [...]}, ...]}`. There the first entry whose TEXT stands
+in the first user message is played, by how many answers that conversation already holds; so runs may come in any order
+and at once. The last behaviour repeats. A behaviour is a JSON object:
 
     {"text": "..."}                            an answer without tool calls
     {"calls": [{"name": N, "arguments": A}]}   tool calls; N is matched to an offered function by its end (`ops__N`),
@@ -12,9 +16,10 @@ behaviour repeats. A behaviour is a JSON object:
     {"body": any}                              this JSON as the body; {"raw": "..."} this text as the body
     {"hang": seconds}                          wait, then close without a word; {"close": true} close at once
 
-and may add to any of them: "status" (200), "headers" {...}, "model" (reported name; null reports none),
-"usage" (null: none), "finish", "cut" (announce the whole body, send that many bytes, close), "chunked" (true),
-"encode" ("gzip"), "echo_key" (true: the Authorization header stands in the text).
+and may add to any of them: "if_seen" (skip it unless a tool message holds this text; conversations only), "status"
+(200), "headers" {...}, "model" (reported name; null reports none), "usage" (null: none), "finish", "cut" (announce the
+whole body, send that many bytes, close), "chunked" (true), "encode" ("gzip"), "echo_key" (true: the Authorization
+header stands in the text).
 """
 
 from __future__ import annotations
@@ -32,15 +37,25 @@ from typing import Any
 
 class Endpoint(ThreadingHTTPServer):
     daemon_threads = True
-    behaviours: list[dict[str, Any]]
+    behaviours: list[dict[str, Any]] | dict[str, Any]
     log: Path | None = None
     served = 0
     lock = threading.Lock()
 
-    def behaviour(self) -> tuple[int, dict[str, Any]]:
+    def behaviour(self, request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         with self.lock:
             number, self.served = self.served, self.served + 1
-        return number, self.behaviours[min(number, len(self.behaviours) - 1)]
+        if isinstance(self.behaviours, list):
+            return number, self.behaviours[min(number, len(self.behaviours) - 1)]
+        messages = request["messages"]
+        asked = next(str(each["content"]) for each in messages if each["role"] == "user")
+        answers = sum(each["role"] == "assistant" for each in messages)
+        read = "\n".join(str(each["content"]) for each in messages if each["role"] == "tool")
+        for conversation in self.behaviours["conversations"]:
+            if conversation["when"] in asked:
+                due = [each for each in conversation["behaviours"] if each.get("if_seen", "") in read]
+                return number, due[min(answers, len(due) - 1)]
+        return number, {"status": 404, "body": {"error": {"message": "no such conversation"}}}
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is nothing to report."""
@@ -63,17 +78,25 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.keep(raw)
-        number, behaviour = self.server.behaviour()
+        request = self.request_of(raw)
+        number, behaviour = self.server.behaviour(request)
         if "hang" in behaviour or behaviour.get("close"):
             time.sleep(behaviour.get("hang", 0))
             self.close_connection = True
             return
-        body = self.body(number, behaviour, json.loads(raw))
+        body = self.body(number, behaviour, request)
         headers = {"Content-Type": "application/json", **behaviour.get("headers", {})}
         if behaviour.get("encode") == "gzip":
             body = gzip.compress(body)
             headers["Content-Encoding"] = "gzip"
         self.reply(behaviour.get("status", 200), body, headers, behaviour)
+
+    def request_of(self, raw: bytes) -> dict[str, Any]:
+        try:
+            value = json.loads(raw)
+        except ValueError:
+            value = None
+        return value if isinstance(value, dict) else {}
 
     def body(self, number: int, behaviour: dict[str, Any], request: dict[str, Any]) -> bytes:
         if "raw" in behaviour:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 __all__ = [
+    "NO_STOPS",
     "EndedBy",
     "Given",
     "ModelAccess",
@@ -80,6 +81,9 @@ class StopLimits:
 
     model_calls: int | None = None
     tool_calls: int | None = None
+
+
+NO_STOPS: Final = StopLimits()
 
 
 @dataclass(frozen=True, slots=True)

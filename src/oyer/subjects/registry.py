@@ -15,7 +15,7 @@ from oyer.errors import UsageError
 from oyer.subjects.child import ChildSubject, program_argv
 from oyer.subjects.doubles import Scripts, check_double, derive, describe_double, double_names
 from oyer.subjects.identity import identify
-from oyer.subjects.ports import Given, Recorder, StopLimits, Subject, SubjectIdentity
+from oyer.subjects.ports import NO_STOPS, Given, Recorder, StopLimits, Subject, SubjectIdentity
 
 __all__ = ["ModelSettings", "check_subject", "identify_subject", "make_subject", "subject_names"]
 
@@ -60,8 +60,9 @@ def check_subject(spec: str, *, scripts: Scripts | None = None, model: ModelSett
         )
 
 
-def identify_subject(spec: str, *, scripts: Scripts | None = None, model: ModelSettings | None = None,
-                     stop: StopLimits = StopLimits()) -> SubjectIdentity:  # fmt: skip
+def identify_subject(
+    spec: str, *, scripts: Scripts | None = None, model: ModelSettings | None = None, stop: StopLimits = NO_STOPS
+) -> SubjectIdentity:
     """Say who a subject is without making it. Raises: as `check_subject`."""
     check_subject(spec, scripts=scripts, model=model)
     limits = {"model_calls": stop.model_calls, "tool_calls": stop.tool_calls}
@@ -80,7 +81,7 @@ def make_subject(
     *,
     scripts: Scripts | None = None,
     model: ModelSettings | None = None,
-    stop: StopLimits = StopLimits(),
+    stop: StopLimits = NO_STOPS,
 ) -> Subject:
     """Make the subject for one attempt; its processes start with its sessions.
 
