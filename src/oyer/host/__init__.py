@@ -6,7 +6,14 @@ evidence, or know what a trial is about: it is handed paths, programs and limits
 
 from __future__ import annotations
 
-from oyer.host.beneath import create_beneath, read_beneath, remove_beneath
+from oyer.host.beneath import (
+    create_beneath,
+    make_parents_beneath,
+    read_beneath,
+    remove_beneath,
+    remove_directory_beneath,
+    rename_beneath,
+)
 from oyer.host.clock import Stamp, boot_id, stamp, wall_text
 from oyer.host.entropy import RunId, Token, neutral_name, new_run_id, new_token
 from oyer.host.faultpoints import FaultPlan, parse_fault_plan, reach
@@ -50,6 +57,7 @@ __all__ = [
     "boot_id",
     "copy_world",
     "create_beneath",
+    "make_parents_beneath",
     "make_run_dir",
     "neutral_name",
     "new_run_id",
@@ -63,7 +71,9 @@ __all__ = [
     "read_secret_file",
     "reap_orphans",
     "remove_beneath",
+    "remove_directory_beneath",
     "remove_tree",
+    "rename_beneath",
     "spawn",
     "stamp",
     "sweep_run",

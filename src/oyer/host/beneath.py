@@ -15,7 +15,16 @@ from pathlib import Path
 
 from oyer.errors import HarnessError
 
-__all__ = ["create_beneath", "open_directory", "open_regular", "read_beneath", "remove_beneath"]
+__all__ = [
+    "create_beneath",
+    "make_parents_beneath",
+    "open_directory",
+    "open_regular",
+    "read_beneath",
+    "remove_beneath",
+    "remove_directory_beneath",
+    "rename_beneath",
+]
 
 _CHUNK_BYTES = 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -74,6 +83,33 @@ def create_beneath(root: Path, path: str, content: bytes, *, mode: int = 0o600) 
                 view = view[os.write(descriptor, view) :]
         finally:
             os.close(descriptor)
+
+
+def rename_beneath(root: Path, path: str, new_name: str) -> None:
+    """Give a name another last part, in its own directory. Raises: OSError."""
+    with _parent_of(root, path) as (directory, name):
+        os.rename(name, new_name, src_dir_fd=directory, dst_dir_fd=directory)
+
+
+def make_parents_beneath(root: Path, path: str) -> tuple[str, ...]:
+    """Make the directories that a path lacks, and return them, the outermost first. Raises: OSError."""
+    made: list[str] = []
+    parts = path.split("/")
+    for depth in range(1, len(parts)):
+        parent = "/".join(parts[:depth])
+        with _parent_of(root, parent) as (directory, name):
+            try:
+                os.mkdir(name, 0o755, dir_fd=directory)
+            except FileExistsError:
+                continue
+        made.append(parent)
+    return tuple(made)
+
+
+def remove_directory_beneath(root: Path, path: str) -> None:
+    """Remove one empty directory. Raises: OSError."""
+    with _parent_of(root, path) as (directory, name):
+        os.rmdir(name, dir_fd=directory)
 
 
 def remove_beneath(root: Path, path: str) -> None:

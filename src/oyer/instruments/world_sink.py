@@ -8,6 +8,7 @@ Must never leave a probe behind, follow a link, or say which of several calls in
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -19,13 +20,16 @@ from oyer.host import (
     Snapshot,
     SnapshotCache,
     create_beneath,
+    make_parents_beneath,
     new_token,
     read_beneath,
     remove_beneath,
+    remove_directory_beneath,
+    rename_beneath,
     take_snapshot,
 )
 from oyer.instruments.ports import Recorder
-from oyer.instruments.world_watch import KEPT_BYTES, entries_payload
+from oyer.instruments.world_watch import content_of, entries_payload
 from oyer.records import Entry
 
 __all__ = ["WorldSink", "watches_path"]
@@ -74,6 +78,7 @@ class WorldSink:
 
     async def close(self) -> None:
         """Look a last time, prove that it still sees, and say how much was seen."""
+        self._cache = SnapshotCache()  # the look that decides reads everything anew
         await self._compare(())
         await self._probe("closing")
         self._recorder.record("sink.closed", {"sink": self._name, "effects": self._effects, "rejected": 0})
@@ -92,15 +97,16 @@ class WorldSink:
             self._last = now
             for path in sorted(set(before) | set(after)):
                 if before.get(path) != after.get(path):
-                    await self._effect(path, before.get(path), after.get(path), calls)
+                    await self._effect(before.get(path), after.get(path), calls, shared=path in now.shared)
 
-    async def _effect(self, path: str, old: Entry | None, new: Entry | None, calls: tuple[str, ...]) -> None:
+    async def _effect(self, old: Entry | None, new: Entry | None, calls: tuple[str, ...], *, shared: bool) -> None:
+        path = new.path if new is not None else old.path if old is not None else ""
         change = "created" if old is None else "deleted" if new is None else "modified"
         content: dict[str, object] = {"path": path, "change": change}
         raw = b""
         if new is not None:
             content |= {"sha256": f"sha256:{new.sha256}", "size": new.size_bytes}
-            kept = await asyncio.to_thread(read_beneath, self._root, path, max_bytes=KEPT_BYTES)
+            kept = await asyncio.to_thread(content_of, self._root, new, shared)
             raw = kept or b""
             text = _text(kept)
             if text is not None:
@@ -131,23 +137,18 @@ class WorldSink:
     def _round_trip(self, nonce: str) -> bool:
         path = self._probe_path(nonce)
         before = self._snapshot()
-        made = self._missing_parents(path)
-        aside = self._root / f"{path}.{nonce}" if path in before.by_path() else None
-        target = self._root / path
-        for directory in made:
-            directory.mkdir()
-        if aside is not None:
-            target.rename(aside)
-        try:
+        name = path.rpartition("/")[2]
+        aside = f"{name}.{nonce}" if path in before.by_path() else None
+        with contextlib.ExitStack() as undo:
+            for directory in make_parents_beneath(self._root, path):
+                undo.callback(remove_directory_beneath, self._root, directory)
+            if aside is not None:
+                rename_beneath(self._root, path, aside)
+                undo.callback(rename_beneath, self._root, path[: -len(name)] + aside, name)
             create_beneath(self._root, path, nonce.encode())
+            undo.callback(remove_beneath, self._root, path)
             seen = self._snapshot().by_path().get(path)
             shown = seen is not None and read_beneath(self._root, path, max_bytes=len(nonce)) == nonce.encode()
-        finally:
-            remove_beneath(self._root, path)
-            if aside is not None:
-                aside.rename(target)
-            for directory in reversed(made):
-                directory.rmdir()
         return shown and self._snapshot().digest == before.digest
 
     def _snapshot(self) -> Snapshot:
@@ -160,10 +161,6 @@ class WorldSink:
             return first
         parts = [part for part in self._paths[0].split("/") if part != "**"]
         return "/".join(part.replace("*", nonce).replace("?", "x") for part in parts) or nonce
-
-    def _missing_parents(self, path: str) -> list[Path]:
-        parents = [self._root.joinpath(*path.split("/")[:depth]) for depth in range(1, path.count("/") + 1)]
-        return [parent for parent in parents if not parent.exists()]
 
 
 def _text(raw: bytes | None) -> str | None:

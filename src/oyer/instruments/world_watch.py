@@ -7,6 +7,7 @@ names who was running between the two looks. Must never follow a link out of the
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from pathlib import Path
 from typing import Literal
@@ -15,7 +16,7 @@ from oyer.host import Snapshot, read_beneath, take_snapshot
 from oyer.instruments.ports import Recorder
 from oyer.records import Entry
 
-__all__ = ["KEPT_BYTES", "WorldWatch", "entries_payload"]
+__all__ = ["KEPT_BYTES", "WorldWatch", "content_of", "entries_payload"]
 
 KEPT_BYTES = 1024 * 1024
 """A changed file up to this size is kept with its content; a larger one by digest only."""
@@ -28,6 +29,17 @@ def entries_payload(snapshot: Snapshot) -> bytes:
     rows = [[e.path, e.executable, e.size_bytes, f"sha256:{e.sha256}", e.kind] for e in snapshot.entries]
     rows += [[path, False, 0, f"sha256:{'0' * 64}", "special"] for path in snapshot.special]
     return json.dumps(rows, separators=(",", ":")).encode()
+
+
+def content_of(root: Path, entry: Entry, shared: bool) -> bytes | None:
+    """Return what a file held when it was looked at; None for what is not kept or has changed again since.
+
+    A `shared` file has another name outside the world: it is not the world's alone, and what it holds may be anybody's.
+    """
+    if entry.kind != "file" or entry.size_bytes > KEPT_BYTES or shared:
+        return None
+    raw = read_beneath(root, entry.path, max_bytes=KEPT_BYTES)
+    return raw if raw is not None and hashlib.sha256(raw).hexdigest() == entry.sha256 else None
 
 
 class WorldWatch:
@@ -70,8 +82,8 @@ class WorldWatch:
             if old == new:
                 continue
             content = None
-            if new is not None and new.kind == "file" and new.size_bytes <= KEPT_BYTES:
-                content = await asyncio.to_thread(read_beneath, self._root, path, max_bytes=KEPT_BYTES)
+            if new is not None:
+                content = await asyncio.to_thread(content_of, self._root, new, path in snapshot.shared)
             body = {
                 "path": path,
                 "before": f"sha256:{old.sha256}" if old else None,

@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from oyer.errors import HarnessError
-from oyer.host import SnapshotCache, WalkBounds, create_beneath, read_beneath, remove_beneath, take_snapshot
+from oyer.host import (
+    SnapshotCache,
+    WalkBounds,
+    create_beneath,
+    make_parents_beneath,
+    read_beneath,
+    remove_beneath,
+    remove_directory_beneath,
+    rename_beneath,
+    take_snapshot,
+)
 from oyer.records import Entry, directory_digest
 
 
@@ -113,4 +123,20 @@ def test_reading_and_writing_beneath_never_leaves_the_root(world: Path, tmp_path
     for path in ("../x", "/etc/passwd", "a/../b", "", "sub//x"):
         with pytest.raises(HarnessError, match="E-WORLD-PATH"):
             create_beneath(world, path, b"x")
+    assert list(outside.iterdir()) == []
+
+
+def test_directories_and_names_are_changed_beneath_only(world: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (world / "link").symlink_to(outside)
+    assert make_parents_beneath(world, "sub/x/y/file") == ("sub/x", "sub/x/y")
+    assert make_parents_beneath(world, "sub/x/y/file") == ()
+    create_beneath(world, "sub/x/y/file", b"1")
+    rename_beneath(world, "sub/x/y/file", "other")
+    assert read_beneath(world, "sub/x/y/other", max_bytes=1) == b"1"
+    remove_beneath(world, "sub/x/y/other")
+    remove_directory_beneath(world, "sub/x/y")
+    with pytest.raises(OSError, match=r"directory|link"):
+        make_parents_beneath(world, "link/new/file")
     assert list(outside.iterdir()) == []

@@ -154,3 +154,48 @@ def test_the_world_watch_records_looks_and_differences(tmp_path: Path) -> None:
     ]
     assert payload_bytes(written[0].body["payload"], lambda _: None) == b"kept"
     assert list(written[0].body["running"]) == ["subject", "server:ops"]
+
+
+def test_a_probe_is_not_led_out_by_a_link_the_subject_made(tmp_path: Path) -> None:
+    world, outside = tmp_path / "w", tmp_path / "outside"
+    world.mkdir()
+    outside.mkdir()
+
+    async def act(_: WorldSink) -> None:
+        (world / "link").symlink_to(outside)
+
+    found = watch(world, ["link/new/out.txt"], act)
+    assert [(e.body["phase"], e.body["ok"]) for e in found if e.kind == "sink.probed"] == [
+        ("opening", True),
+        ("closing", False),
+    ]
+    assert list(outside.iterdir()) == []
+    assert [path.name for path in world.iterdir()] == ["link"]
+
+
+def test_a_probe_puts_back_content_and_mode(tmp_path: Path) -> None:
+    (tmp_path / "out.sh").write_text("kept", encoding="utf-8")
+    (tmp_path / "out.sh").chmod(0o751)
+
+    async def act(_: WorldSink) -> None:
+        return None
+
+    found = watch(tmp_path, ["out.sh", "made/*.txt"], act)
+    assert all(e.body["ok"] for e in found if e.kind == "sink.probed")
+    assert not [e for e in found if e.kind == "sink.effect"]
+    assert ((tmp_path / "out.sh").read_text(), (tmp_path / "out.sh").stat().st_mode & 0o777) == ("kept", 0o751)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.sh"]
+
+
+def test_what_a_hard_link_brings_in_is_named_and_not_copied(tmp_path: Path) -> None:
+    world = tmp_path / "w"
+    world.mkdir()
+    (tmp_path / "secret").write_text("secret", encoding="utf-8")
+
+    async def act(_: WorldSink) -> None:
+        (world / "hard").hardlink_to(tmp_path / "secret")
+
+    (effect,) = [e for e in watch(world, ["*"], act) if e.kind == "sink.effect"]
+    assert content(effect)["path"] == "hard"
+    assert "text" not in content(effect)
+    assert payload_bytes(effect.body["payload"], lambda _: None) == b""
