@@ -46,7 +46,7 @@ class SinkHost:
         self._splitter = LineSplitter()
         self._writer = PipeWriter(child.take_stdin(), on_broken=self._gone)
         self._reader = PipeReader(child.take_stdout(), self._data, self._gone)
-        self._stopping = False
+        self._ended = False
 
     @classmethod
     async def start(
@@ -98,12 +98,12 @@ class SinkHost:
     async def stop(self) -> tuple[LateEffect, ...]:
         """End the process; return what came too late to be recorded anywhere."""
         late: list[dict[str, str]] = []
-        if self._child.exit is None and self._writer.is_open:
+        if not self._ended:
             try:
                 late = await self.ask({"do": "late"})
             except HarnessError as error:
-                self._on_fault("sinks", "harness", str(error))
-        self._stopping = True
+                self._tell(str(error))
+        self._ended = True
         self._writer.close()
         await terminate_tree(self._child, patience=_PATIENCE)
         self._reader.close()
@@ -150,9 +150,13 @@ class SinkHost:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_result(None)
-        if not self._stopping:
-            self._stopping = True
-            self._on_fault("sinks", "harness", f"the sink process ended: {self._last_words()}")
+        self._tell(f"the sink process ended: {self._last_words()}")
+
+    def _tell(self, message: str) -> None:
+        """Report once that the process can no longer be relied on."""
+        if not self._ended:
+            self._ended = True
+            self._on_fault("sinks", "harness", message)
 
     def _last_words(self) -> str:
         said = self._child.stderr.value()[-1000:].decode("utf-8", "replace").strip()
