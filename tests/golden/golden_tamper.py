@@ -121,7 +121,7 @@ class Forger:
         journals = self.journals(trial)
         events = events_of(journals[name])
         edit(events)
-        journals[name] = _chained(events, spoil)
+        journals[name] = chained(events, spoil)
         if name != "harness.jsonl":
             harness = events_of(journals["harness.jsonl"])
             writer = name.removesuffix(".jsonl").replace(".", ":", 1)
@@ -129,7 +129,7 @@ class Forger:
             for event in harness:
                 if event["kind"] == "trial.closed":
                     event["body"]["writers"][writer] = {"length": len(events), "head": head}
-            journals["harness.jsonl"] = _chained(harness)
+            journals["harness.jsonl"] = chained(harness)
         self.repack(trial, journals)
 
     def edit_json(self, path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
@@ -167,7 +167,7 @@ def events_of(data: bytes) -> Lines:
     return [json.loads(line) for line in data.split(b"\n") if line]
 
 
-def _chained(events: Lines, spoil: Spoil = as_it_is) -> bytes:
+def chained(events: Lines, spoil: Spoil = as_it_is) -> bytes:
     """Chain events again: sequence numbers, links, and what `sealed` states."""
     prev, lines = ABSENT_DIGEST, []
     for seq, event in enumerate(events):

@@ -6,7 +6,7 @@ import pytest
 import zstandard
 
 from oyer.errors import EvidenceError
-from oyer.evidence import blob_path, decode_blob, digest_of, encode_blob
+from oyer.evidence import blob_path, decode_blob, digest_of, encode_blob, measure_blob
 
 
 @pytest.mark.parametrize("raw", [b"", b"x", b"x" * 100_000, bytes(range(256)) * 40])
@@ -45,3 +45,25 @@ def test_paths() -> None:
     assert blob_path(digest) == f"blobs/{digest[7:9]}/{digest[7:]}.zst"
     with pytest.raises(EvidenceError, match="E-DIGEST-FORM"):
         blob_path("sha256:../x")
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"x" * 5_000_000, bytes(range(256)) * 4000])
+def test_a_blob_is_measured_in_pieces(content: bytes) -> None:
+    assert measure_blob(encode_blob(content)) == (digest_of(content), len(content))
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        b"",
+        b"no frame",
+        encode_blob(b"x" * 9000)[:-1],
+        encode_blob(b"x") + b"\x00",
+        encode_blob(b"x") + b"\x00" * 3000,
+        encode_blob(b"x") * 2,
+        zstandard.ZstdCompressor(write_checksum=False).compress(b"x"),
+    ],
+)
+def test_what_is_not_exactly_one_frame_is_not_measured(stored: bytes) -> None:
+    with pytest.raises(EvidenceError, match="E-BLOB-FORM"):
+        measure_blob(stored)
