@@ -43,7 +43,7 @@ def command(out: Path | None, as_json: bool) -> int:
     look = look_of(sys.stdout)
     if not as_json:
         print_page((*fold([say(_INTRODUCTION)], look), ()))
-    outcome = run(cases, [SubjectSpec(name) for name in SUBJECTS], path, arguments=sys.argv[1:])
+    outcome = run(cases, [SubjectSpec(name) for name in SUBJECTS], path, arguments=click.get_current_context().obj)
     with open_series_reader(path) as reader:
         found = verify_series(reader)
     code = INTERRUPTED if outcome.interrupted else found.exit_code

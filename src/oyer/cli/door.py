@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in given[: given.index("--") if "--" in given else None]
     try:
-        code = oyer_group.main(given, prog_name="oyer", standalone_mode=False)
+        code = oyer_group.main(given, prog_name="oyer", standalone_mode=False, obj=tuple(given))
         return int(code or 0)
     except click.UsageError as error:
         return _refuse([_usage_problem(error)], _USAGE, as_json=as_json)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +67,7 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     out = new_series_path(options["out"])
     outcome = run(
         cases, specs, out, conditions=conditions, seed=options["seed"], repeat=options["repeat"],
-        jobs=options["jobs"], arguments=_told_arguments(),
+        jobs=options["jobs"], arguments=click.get_current_context().obj,
     )  # fmt: skip
     code = INTERRUPTED if outcome.interrupted else 0
     if as_json:
@@ -76,11 +75,6 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     else:
         announce(outcome, cases)
     return code
-
-
-def _told_arguments() -> list[str]:
-    """The command line as the manifest keeps it. It names where a key is, never the key."""
-    return sys.argv[1:]
 
 
 def _subjects(options: Mapping[str, Any]) -> list[SubjectSpec]:
@@ -98,12 +92,34 @@ def _subjects(options: Mapping[str, Any]) -> list[SubjectSpec]:
     model = ModelSettings(
         options["model"] or "", options["base_url"] or "", parameters=_parameters(options), system=options["system"]
     )
+    _require_endpoint(model.base_url)
     key = _key(options)
     key_name = options["key_env"] or "MODEL_KEY"
     return [
         SubjectSpec(name, model=model, key=key, key_name=key_name) if name == "model" else SubjectSpec(name)
         for name in options["subjects"]
     ]
+
+
+def _require_endpoint(url: str) -> None:
+    """Refuse what is no endpoint; a key in an address would be kept with the series."""
+    from urllib.parse import urlsplit
+
+    from oyer.errors import UsageError
+
+    where = "--base-url"
+    try:
+        parts = urlsplit(url)
+        named = bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        parts, named = urlsplit(""), False
+    if url and (parts.scheme not in ("http", "https") or not named):
+        hint = "for instance http://127.0.0.1:8080/v1"
+        raise UsageError("E-SUBJECT-ENDPOINT", "not an http or https address", where=where, hint=hint)
+    if parts.username is not None or parts.password is not None or parts.query:
+        raise UsageError(
+            "E-SUBJECT-ENDPOINT", "an address that carries a key", where=where, hint="use --key-env or --key-file"
+        )
 
 
 def _key(options: Mapping[str, Any]) -> str | None:

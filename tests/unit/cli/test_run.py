@@ -28,6 +28,8 @@ SUBJECT = ["--subject", "scripted:obedient"]
         (["cascade-memo", *SUBJECT, "--jobs", "none"], 2, "E-USAGE"),
         (["cascade-memo", *SUBJECT, "--model", "m"], 2, "E-SUBJECT-MODEL"),
         (["cascade-memo", "--subject", "model"], 2, "E-SUBJECT-MODEL"),
+        (["cascade-memo", "--subject", "model", "--model", "m", "--base-url", "localhost:80"], 2, "E-SUBJECT-ENDPOINT"),
+        (["cascade-memo", "--subject", "model", "--model", "m", "--base-url", "http://k:v@h"], 2, "E-SUBJECT-ENDPOINT"),
         (["cascade-memo", "--subject", "model", "--model", "m", "--base-url", "http://127.0.0.1:9/v1",
           "--key-env", "OYER_TEST_NO_SUCH_KEY"], 2, "E-SECRET-UNSET"),
         (["cascade-memo", "--subject", "model", "--model", "m", "--base-url", "http://127.0.0.1:9/v1",
