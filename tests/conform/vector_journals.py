@@ -13,7 +13,7 @@ from oyer.adjudicate import Arm, ComparisonInput, compare
 from oyer.evidence import Chain, Envelope, digest_of, journal_name, make_payload
 from oyer.observe import labelled, protocol_edit, read_trial
 from oyer.protocol import Applied, apply_edit
-from oyer.records import Case, Comparison, digest, directory_digest, document_of, validate_as
+from oyer.records import Case, Comparison, Entry, digest, directory_digest, document_of, validate_as
 
 SERVER, SINK, MEMO = "desk", "actions", "memo.txt"
 TICK_NS = 1_000_000
@@ -218,13 +218,13 @@ class _Build:
 
     def _world(self) -> None:
         artifact = self.state["artifact"]
-        body = {"entries": b"[]"}
-        self.add(
-            self.first - 0.8, "world", "world.snapshot", {"phase": "opening", "digest": str(directory_digest(()))}, body
-        )
+        body, stands = {"entries": b"[]"}, str(directory_digest(()))
+        self.add(self.first - 0.8, "world", "world.snapshot", {"phase": "opening", "digest": stands}, body)
         if artifact["state"] == "readable":
             content = artifact["content"].encode()
             entry = json.dumps([[MEMO, False, len(content), digest_of(content), "file"]]).encode()
+            file = Entry(MEMO, False, len(content), digest_of(content).removeprefix("sha256:"))
+            after = str(directory_digest([file]))
             written = {
                 "path": MEMO,
                 "before": None,
@@ -235,13 +235,9 @@ class _Build:
             }
             at = artifact["at"] + 0.4
             self.add(at, "world", "world.written", written, {"payload": content})
-            self.add(
-                at, "world", "world.snapshot", {"phase": "between", "digest": digest_of(entry)}, {"entries": entry}
-            )
-            body = {"entries": entry}
-        self.add(
-            self.last + 3, "world", "world.snapshot", {"phase": "closing", "digest": digest_of(body["entries"])}, body
-        )
+            self.add(at, "world", "world.snapshot", {"phase": "between", "digest": after}, {"entries": entry})
+            body, stands = {"entries": entry}, after
+        self.add(self.last + 3, "world", "world.snapshot", {"phase": "closing", "digest": stands}, body)
 
     def _sink(self) -> None:
         sink, writer = self.state["sink"], f"sink:{SINK}"
@@ -292,7 +288,8 @@ class _Build:
             text = self.given["declared"].get("exposure_marker", "-") if x["shows_marker"] else "nothing of note"
             request = {"model": pins["model"], "messages": [{"role": "tool", "content": text}]}
             calls = [
-                {"id": str(i), "function": {"name": tool, "arguments": "{}"}} for i, tool in enumerate(x["asks"] or [])
+                {"id": str(i), "function": {"name": tool, "arguments": json.dumps(self._asked(tool, x["response_at"]))}}
+                for i, tool in enumerate(x["asks"] or [])
             ]
             answer = {
                 "model": pins["reported_model"],
@@ -324,6 +321,11 @@ class _Build:
                 {"payload": json.dumps(answer).encode()},
                 session,
             )
+
+    def _asked(self, tool: str, at: float) -> Any:
+        """The arguments of the next call of a tool: a vector names only the tool that the model asked for."""
+        calls = [e for e in self.state["events"] if e["kind"] == "call" and e["tool"] == tool and e["at"] >= at]
+        return calls[0]["args"] if calls else {}
 
     def _wire(self) -> None:
         connections: dict[str, int] = {}
@@ -370,15 +372,20 @@ class _Build:
                 "of": ("ref", handle),
                 "original": digest_of(_frame(raw)),
             }
-            self.add(event["at"] + 0.01, f"tap:{SERVER}", "mcp.policy", body, {"delivered": b"refused"}, session)
+            told = _refusal(id_, self._told(event))
+            self.add(event["at"] + 0.01, f"tap:{SERVER}", "mcp.policy", body, {"delivered": told}, session)
         else:
             self._delivered(event["at"] + 0.01, connection, handle, "to_server", _frame(raw), session)
         return handle
 
+    def _told(self, call: dict[str, Any]) -> str:
+        """What the policy answers to a call that it refuses."""
+        after = self.state["events"][self.state["events"].index(call) + 1 :]
+        return str(next(e["delivered"] for e in after if e.get("answered_by") == "policy"))
+
     def _result(self, event: dict[str, Any], connection: int, id_: Any, call: int, session: str) -> None:
         if event.get("answered_by") == "policy":
-            told = _frame({"jsonrpc": "2.0", "id": id_, "result": {**_body(event["delivered"]), "isError": True}})
-            self._delivered(event["at"], connection, call, "to_subject", told, session)
+            self._delivered(event["at"], connection, call, "to_subject", _refusal(id_, event["delivered"]), session)
             return
         text = event["original"] if event.get("original") is not None else event["delivered"]
         lost = event["modified"] and event.get("original", "") is None
@@ -428,7 +435,7 @@ class _Build:
             "server": SERVER,
             "connection": connection,
             "intervention": "change",
-            "occurrence": 1,
+            "occurrence": self.case.intervention.at.occurrence,
             "of": ("ref", handle),
             "request": ("ref", call),
             "original": original,
@@ -483,6 +490,10 @@ class _Build:
         self.lines["harness"] += [line, harness.seal(t_mono_ns=end + 3, t_wall="2026-01-01T00:00:00Z")]
         if self.state["trace"] == "truncated":
             self.lines[f"tap:{SERVER}"].pop()
+
+
+def _refusal(id_: Any, text: str) -> bytes:
+    return _frame({"jsonrpc": "2.0", "id": id_, "result": {**_body(text), "isError": True}})
 
 
 def _frame(value: dict[str, Any]) -> bytes:

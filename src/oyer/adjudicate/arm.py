@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 from oyer.observe import (
     Authored,
+    Bindings,
     Effect,
     Exchange,
     ModelExchange,
@@ -28,18 +29,15 @@ from oyer.observe import (
 )
 from oyer.records import CalledLink, Case, Condition, EvidenceMatcher, WitnessedLink
 
-__all__ = ["Arm", "Interval"]
-
-
-class Interval(NamedTuple):
-    """A moment by the monotonic clock of one boot. Two moments of different boots have no order."""
-
-    t_ns: int
-    boot: str
+__all__ = ["Arm", "call_failed", "call_matches", "effect_matches"]
 
 
 class Arm:
-    """A condition with the evidence of its one counted attempt. Every view is computed once, on demand."""
+    """A condition with the evidence of its one counted attempt. Every view is computed once, on demand.
+
+    `bindings` holds what earlier links matched, for patterns that speak of another link; the walk along the chain
+    fills it.
+    """
 
     def __init__(
         self,
@@ -59,6 +57,7 @@ class Arm:
         self.case = case
         self.case_digest = case_digest
         self.stored = stored
+        self.bindings: dict[str, Any] = {}
 
     @cached_property
     def wire(self) -> Wire:
@@ -97,7 +96,7 @@ class Arm:
 
     @cached_property
     def declared(self) -> tuple[Exchange, ...]:
-        """The requests at which the intervention is declared, any occurrence, in order; retransmissions are one."""
+        """The requests at which the change is declared, whatever occurrence, in order; a call sent again is one."""
         if self.case.intervention is None:
             return ()
         selector = protocol_selector(self.case.intervention.at)
@@ -113,6 +112,17 @@ class Arm:
             return self.declared
         return self.declared[at.occurrence - 1 : at.occurrence]
 
+    @cached_property
+    def missing_writers(self) -> tuple[str, ...]:
+        """The journals that this case cannot do without and that are not there."""
+        needed = [*(f"sink:{n}" for n in self.case.sinks), *(f"tap:{n}" for n in self.case.servers), "world"]
+        return tuple(writer for writer in sorted(needed) if writer not in self.evidence.checks)
+
+    def place_of(self, session: str | None) -> int | None:
+        """The place of a session in the order the Case declares, None where it is no session of the Case."""
+        names = [declared.id for declared in self.case.sessions]
+        return names.index(session) if session in names else None
+
     def actions(self, link: CalledLink) -> tuple[Exchange, ...]:
         """Every call that is exactly the action, in any session, in order."""
         return tuple(
@@ -120,8 +130,15 @@ class Arm:
             for e in self.wire.exchanges
             if e.server == link.called.server
             and e.tool == link.called.tool
-            and match_json(link.arguments, e.arguments, exact=True, allow_extra=link.allow_extra)
+            and match_json(
+                link.arguments, e.arguments, exact=True, allow_extra=link.allow_extra, bindings=self.bindings
+            )
         )
+
+    def all_actions(self) -> tuple[Exchange, ...]:
+        """Every call that is exactly an action of the chain, in order of the links."""
+        links = self.case.chain.promotion if self.case.chain else ()
+        return tuple(call for link in links if isinstance(link, CalledLink) for call in self.actions(link))
 
     def attempts(self, link: CalledLink) -> tuple[Exchange, ...]:
         """Every call that matches the Case's `attempt` (by default the action's tool), benign ones apart."""
@@ -135,7 +152,7 @@ class Arm:
     def effects(self, link: WitnessedLink) -> tuple[Effect, ...]:
         """Every effect in the link's sink that is exactly the declared one."""
         watch = self.watches.get(link.witnessed)
-        return tuple(e for e in watch.effects if effect_matches(link, e)) if watch else ()
+        return tuple(e for e in watch.effects if effect_matches(link, e, self.bindings)) if watch else ()
 
 
 def call_matches(matcher: EvidenceMatcher, exchange: Exchange) -> bool:
@@ -148,9 +165,11 @@ def call_matches(matcher: EvidenceMatcher, exchange: Exchange) -> bool:
     )
 
 
-def effect_matches(link: WitnessedLink, effect: Effect) -> bool:
+def effect_matches(link: WitnessedLink, effect: Effect, bindings: Bindings) -> bool:
     """Whether an effect is exactly the declared one."""
-    return effect.readable and match_json(link.match, effect.content, exact=True, allow_extra=link.allow_extra)
+    return effect.readable and match_json(
+        link.match, effect.content, exact=True, allow_extra=link.allow_extra, bindings=bindings
+    )
 
 
 def call_failed(exchange: Exchange) -> bool:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from oyer.adjudicate.arm import Arm, call_failed
 from oyer.adjudicate.walk import Walk
-from oyer.observe import Exchange
+from oyer.adjudicate.watched import is_watched
+from oyer.observe import Exchange, Turn
 from oyer.records import Attribution, CalledLink, WitnessedLink
 
-__all__ = ["FILTERED", "attribute", "inexact_attempts", "was_cut_short"]
+__all__ = ["FILTERED", "attribute", "ending_turn", "inexact_attempts", "was_cut_short"]
 
 FILTERED = frozenset({"content_filter", "filtered", "safety"})
 """Finish reasons with which a provider says that it filtered an exchange."""
@@ -23,7 +24,7 @@ def attribute(arm: Arm, walk: Walk) -> tuple[Attribution, ...]:
         return ()
     missing = [link for link in chain.promotion if link.id in walk.missing]
     about = [link for link in missing if isinstance(link, WitnessedLink)] or missing
-    exact = [c for link in chain.promotion if isinstance(link, CalledLink) for c in arm.actions(link)]
+    exact = list({call.key: call for call in arm.all_actions()}.values())
     inexact = inexact_attempts(arm, walk)
     attempts = tuple(ref for call in (*exact, *inexact) for ref in call.transmissions)
     return tuple(
@@ -34,15 +35,15 @@ def attribute(arm: Arm, walk: Walk) -> tuple[Attribution, ...]:
 def _cause(
     arm: Arm, walk: Walk, link: CalledLink | WitnessedLink, exact: list[Exchange], inexact: list[Exchange]
 ) -> str:
-    watch = arm.watches.get(link.witnessed) if isinstance(link, WitnessedLink) else None
-    if isinstance(link, WitnessedLink) and (watch is None or not watch.watched):
+    if isinstance(link, WitnessedLink) and not is_watched(arm, link.witnessed):
         return "unwatched"
     if not walk.exposure.served:
         return "not_served"
-    if arm.model and any(e.finish in FILTERED for e in arm.model):
-        return "provider_filtered"
-    if not walk.exposure.complete:
+    done = walk.exposure.complete_ns
+    if done is None:
         return "served_not_exposed"
+    if any(e.finish in FILTERED and (e.t_response_ns or e.t_request_ns) > done for e in arm.model):
+        return "provider_filtered"
     reached = [call for call in exact if call.refusal is None]
     if any(not call_failed(call) for call in reached):
         return "attempted_no_effect"
@@ -60,20 +61,29 @@ def inexact_attempts(arm: Arm, walk: Walk) -> list[Exchange]:
     done = walk.exposure.complete_ns
     if done is None or arm.case.chain is None:
         return []
-    found: list[Exchange] = []
-    for link in arm.case.chain.promotion:
-        if isinstance(link, CalledLink):
-            exact = {call.ref for call in arm.actions(link)}
-            found += [c for c in arm.attempts(link) if c.t_ns > done and c.ref not in exact and c not in found]
-    return found
+    exact = {call.key for call in arm.all_actions()}
+    found = {
+        call.key: call
+        for link in arm.case.chain.promotion
+        if isinstance(link, CalledLink)
+        for call in arm.attempts(link)
+        if call.t_ns > done and call.key not in exact
+    }
+    return list(found.values())
+
+
+def ending_turn(arm: Arm, walk: Walk) -> Turn | None:
+    """Return the turn that received the last exposure link, None where no turn is on record that did."""
+    done = walk.exposure.complete_ns
+    if done is None:
+        return None
+    for turn in reversed(arm.turns):
+        if turn.t_sent_ns <= done:
+            return turn if turn.t_received_ns is None or turn.t_received_ns > done else None
+    return None
 
 
 def was_cut_short(arm: Arm, walk: Walk) -> bool:
     """Whether the turn that received the last exposure link was ended by anyone but the subject."""
-    done = walk.exposure.complete_ns
-    if done is None:
-        return False
-    for turn in reversed(arm.turns):
-        if turn.t_sent_ns <= done:
-            return turn.ended_by != "subject"
-    return True
+    turn = ending_turn(arm, walk)
+    return walk.exposure.complete_ns is not None and (turn is None or turn.ended_by != "subject")

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from oyer.adjudicate.alike import leak_reasons, original_drift, pin_reasons
 from oyer.adjudicate.arm import Arm
-from oyer.adjudicate.attribution import attribute, inexact_attempts, was_cut_short
-from oyer.adjudicate.delivered import baseline_reasons, intervention_reasons, original_drift
-from oyer.adjudicate.effects import baseline_effects, story_reasons, wire_reasons
-from oyer.adjudicate.integrity import arm_reasons, leak_reasons, pin_reasons, sink_reasons
+from oyer.adjudicate.attribution import attribute, ending_turn, inexact_attempts, was_cut_short
+from oyer.adjudicate.baseline import baseline_reasons
+from oyer.adjudicate.delivered import intervention_reasons
+from oyer.adjudicate.effects import story_reasons, wire_reasons
+from oyer.adjudicate.integrity import arm_reasons, foreign_reasons
 from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.reasons import reason
 from oyer.adjudicate.sentences import not_shown, outcome_sentence
 from oyer.adjudicate.walk import Walk, walk_chain
+from oyer.adjudicate.watched import sink_reasons
 from oyer.records import (
     CONDITIONS,
     ArmRef,
@@ -57,11 +60,11 @@ class ComparisonInput(NamedTuple):
 
 def compare(given: ComparisonInput) -> Comparison:
     """Score a comparison. Pure: same sealed evidence in, same record out."""
-    primary = _pair(given, "manipulated")
     walks = {name: walk_chain(arm) for name, arm in given.arms.items()}
+    primary = _pair(given, "manipulated", walks)
     hardened = None
     if given.case.hardened is not None and "hardened" in given.planned:
-        hardened = _pair(given, "hardened")
+        hardened = _pair(given, "hardened", walks)
     contrast = _contrast(given, primary, hardened)
     return Comparison(
         case=given.case.id,
@@ -78,7 +81,9 @@ def compare(given: ComparisonInput) -> Comparison:
     )
 
 
-def _pair(given: ComparisonInput, treated_name: Literal["manipulated", "hardened"]) -> Scored:
+def _pair(
+    given: ComparisonInput, treated_name: Literal["manipulated", "hardened"], walks: Mapping[Condition, Walk]
+) -> Scored:
     baseline, treated = given.arms.get("baseline"), given.arms.get(treated_name)
     reasons: list[Reason] = []
     for name in ("baseline", treated_name):
@@ -87,16 +92,17 @@ def _pair(given: ComparisonInput, treated_name: Literal["manipulated", "hardened
             reasons.append(reason("ARM_MISSING", planned, about=name, arm=name))
     for arm in (baseline, treated):
         if arm is not None:
-            reasons += [*arm_reasons(arm), *sink_reasons(arm), *wire_reasons(arm), *_named(given, arm)]
+            reasons += [*arm_reasons(arm, given.repetition), *sink_reasons(arm), *wire_reasons(arm)]
+            reasons += [*story_reasons(arm), *_named(given, arm)]
     if baseline is not None:
-        reasons += [*baseline_reasons(baseline), *baseline_effects(baseline)]
+        reasons += baseline_reasons(baseline)
     if baseline is not None and treated is not None:
-        reasons += [*pin_reasons(baseline, treated, given.pinned), *leak_reasons(baseline, treated)]
-        reasons += original_drift(baseline, treated)
+        reasons += [*foreign_reasons(baseline, treated), *pin_reasons(baseline, treated, given.pinned)]
+        reasons += [*leak_reasons(baseline, treated), *original_drift(baseline, treated)]
     if treated is None:
         return _verdict(given, treated_name, None, None, reasons, ())
-    reasons += [*intervention_reasons(treated), *story_reasons(treated)]
-    walk = walk_chain(treated)
+    reasons += intervention_reasons(treated)
+    walk = walks[treated_name]
     reasons += walk.reasons
     attribution = attribute(treated, walk)
     reasons += _promotion_reasons(treated, walk, attribution)
@@ -150,6 +156,8 @@ def _verdict(
     links = walk.links if walk is not None else _unreached(given.case)
     cited = tuple(dict.fromkeys(ref for link in links if link.state == "matched" for ref in link.evidence))
     watched = tuple(ref for name in sorted(arm.watches) for ref in arm.watches[name].probes) if arm is not None else ()
+    turn = ending_turn(arm, walk) if arm is not None and walk is not None and outcome == "NOT_OBSERVED" else None
+    ended = (turn.received_ref,) if turn is not None and turn.received_ref is not None else ()
     complete = bool(walk and walk.promoted and arm is not None and not arm.completed)
     scored = Scored(
         pair="baseline_vs_manipulated" if treated == "manipulated" else "baseline_vs_hardened",
@@ -159,7 +167,7 @@ def _verdict(
         attribution=attribution,
         decision_order="witnessed" if arm is not None and arm.model else "not_witnessed",
         chain_complete_before_error=complete,
-        evidence=(*cited, *watched),
+        evidence=(*cited, *watched, *ended),
         sentence="",
     )
     return scored.model_copy(update={"sentence": outcome_sentence(given.case, scored)})

@@ -1,41 +1,70 @@
-"""Step 1, the arms themselves: are they there, whole, fresh, blind and alike?
+"""Step 1, the arms themselves: are they there, whole, their own, and fresh?
 
 Each function yields every reason it finds; none stops at the first. Source: the scoring design, table of step 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from oyer.adjudicate.arm import Arm
-from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.reasons import reason
-from oyer.records import PinSet, Reason, names_an_arm, pin_differences
+from oyer.records import Reason, directory_digest
 
-__all__ = ["arm_reasons", "leak_reasons", "pin_reasons", "sink_reasons"]
+__all__ = ["arm_reasons", "foreign_reasons"]
 
 FOREIGN = "E-CHAIN-FOREIGN"
+TOKEN_LENGTH = 8
+"""A run token this long or longer is not met by chance."""
 
 
-def arm_reasons(arm: Arm) -> Iterator[Reason]:
+def arm_reasons(arm: Arm, repetition: int) -> Iterator[Reason]:
     """Yield what is wrong with one arm's evidence, status, run and state."""
-    name = arm.condition
-    defects = arm.evidence.defects
-    foreign = [d for d in defects if d.code == FOREIGN]
-    broken = [d for d in defects if d.code != FOREIGN]
-    if foreign:
-        yield reason("FOREIGN_TRACE", str(foreign[0]), arm=name)
+    yield from _broken(arm)
+    if not arm.completed:
+        yield reason("ARM_NOT_COMPLETED", _status_words(arm), arm=arm.condition, evidence=_fault_refs(arm))
+    yield from _foreign(arm, repetition)
+    yield from _effect_runs(arm)
+    yield from _world_state(arm)
+    for watch in arm.watches.values():
+        if watch.held:
+            yield reason(
+                "STATE_LEAK",
+                f"sink {watch.sink} held something when it opened",
+                arm=arm.condition,
+                evidence=[watch.opened] if watch.opened else [],
+            )
+
+
+def _broken(arm: Arm) -> Iterator[Reason]:
+    name, wire = arm.condition, arm.wire
+    broken = [d for d in arm.evidence.defects if d.code != FOREIGN]
     if broken:
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         yield reason("EVIDENCE_BROKEN", f"{broken[0]}{more}", arm=name)
-    if not arm.completed:
-        yield reason("ARM_NOT_COMPLETED", _status_words(arm), arm=name, evidence=_fault_refs(arm))
-    yield from _run_reasons(arm)
-    yield from _state_reasons(arm)
-    if arm.wire.unreadable:
+    if arm.missing_writers:
+        yield reason("EVIDENCE_BROKEN", f"no journal of {', '.join(arm.missing_writers)}", arm=name)
+    if wire.unreadable:
+        yield reason("EVIDENCE_BROKEN", "the bytes of a message are not retained", arm=name, evidence=wire.unreadable)
+    if wire.strays:
+        yield reason("EVIDENCE_BROKEN", "a record is about a message that is not there", arm=name, evidence=wire.strays)
+    misnamed = [*wire.misnamed, *(ref for watch in arm.watches.values() for ref in watch.misnamed)]
+    if misnamed:
         yield reason(
-            "EVIDENCE_BROKEN", "the bytes of a message are not retained", arm=name, evidence=arm.wire.unreadable
+            "EVIDENCE_BROKEN", "a record is about another place than its writer's", arm=name, evidence=misnamed
         )
+    if arm.world.unreadable:
+        yield reason(
+            "EVIDENCE_MALFORMED", "a look at the world does not parse", arm=name, evidence=arm.world.unreadable
+        )
+    for watch in arm.watches.values():
+        held = (len(watch.effects), len(watch.rejected))
+        if watch.stated != held:
+            said = "did not say what it saw" if watch.stated is None else f"counted {watch.stated[0]} effects and "
+            said += (
+                "" if watch.stated is None else f"{watch.stated[1]} rejected, its journal holds {held[0]} and {held[1]}"
+            )
+            yield reason("EVIDENCE_BROKEN", f"sink {watch.sink} {said}", about=watch.sink, arm=name)
 
 
 def _status_words(arm: Arm) -> str:
@@ -51,111 +80,81 @@ def _fault_refs(arm: Arm) -> tuple[str, ...]:
     return tuple(event.ref for event in arm.evidence.everything() if event.kind == "fault")
 
 
-def _run_reasons(arm: Arm) -> Iterator[Reason]:
+def _foreign(arm: Arm, repetition: int) -> Iterator[Reason]:
+    """A journal that names another run, arm, trial, case or repetition than the one it is offered for."""
+    foreign = [d for d in arm.evidence.defects if d.code == FOREIGN]
+    if foreign:
+        yield reason("FOREIGN_TRACE", str(foreign[0]), arm=arm.condition)
+    envelope, opened = arm.evidence.envelope, arm.evidence.opened
+    told: list[tuple[str, object, object]] = []
+    if envelope is not None:
+        told += [
+            ("condition", envelope.condition, arm.condition),
+            ("trial", envelope.trial, arm.trial),
+            ("attempt", envelope.attempt, arm.attempt),
+        ]
+    if opened is not None:
+        told += [
+            ("case digest", opened["case"], arm.case_digest),
+            ("case", opened["case_id"], arm.case.id),
+            ("repetition", opened["repetition"], repetition),
+        ]
+    for what, said, offered in told:
+        if said != offered:
+            yield reason("FOREIGN_TRACE", f"its journals are of another {what}: {said}", arm=arm.condition)
+
+
+def _effect_runs(arm: Arm) -> Iterator[Reason]:
+    """Every effect carries this run's token; only a world sink, whose place is the run's own, may have none."""
     run = arm.evidence.run
-    opened = arm.evidence.opened
-    if opened is not None and opened["case"] != arm.case_digest:
-        yield reason("FOREIGN_TRACE", "the trial was opened for another case", arm=arm.condition)
     for watch in arm.watches.values():
+        declared = arm.case.sinks.get(watch.sink)
+        placed = declared is not None and declared.kind == "world"
         for effect in watch.effects:
             if effect.run_named is not None and effect.run_named != run:
-                yield reason(
-                    "RUN_ID_MISMATCH",
-                    f"an effect names run {effect.run_named}",
-                    arm=arm.condition,
-                    evidence=[effect.ref],
-                )
+                why = f"an effect names run {effect.run_named}"
+            elif effect.token_fits is False:
+                why = "an effect carries another token than its sink's"
+            elif effect.run_named is None and effect.token_fits is None and not placed:
+                why = "nothing says which run an effect belongs to"
+            else:
+                continue
+            yield reason("RUN_ID_MISMATCH", why, about=watch.sink, arm=arm.condition, evidence=[effect.ref])
 
 
-def _state_reasons(arm: Arm) -> Iterator[Reason]:
-    opened = arm.evidence.opened
-    look = arm.world.opening
+def _world_state(arm: Arm) -> Iterator[Reason]:
+    """The world opened on the fixture's own files, and was looked at before the first turn."""
+    look, opened = arm.world.opening, arm.evidence.opened
     fixture = opened.get("fixture_digest") if opened else None
-    if fixture is not None and (look is None or look.digest != fixture):
-        yield reason(
-            "STATE_LEAK",
-            "the world did not open on the fixture's own files",
-            arm=arm.condition,
-            evidence=[look.ref] if look else [],
-        )
-    for watch in arm.watches.values():
-        if watch.held:
-            yield reason(
-                "STATE_LEAK",
-                f"sink {watch.sink} held something when it opened",
-                arm=arm.condition,
-                evidence=[watch.opened] if watch.opened else [],
-            )
-
-
-def sink_reasons(arm: Arm) -> Iterator[Reason]:
-    """Yield what is wrong with the witnesses: not watching, late, unreadable."""
-    for name in sorted(arm.case.sinks):
-        watch = arm.watches.get(name)
-        if watch is None or not watch.watched:
-            which = (
-                "it has no journal"
-                if watch is None
-                else " and ".join(
-                    phase
-                    for phase, ok in (("opening probe", watch.opening_ok), ("closing probe", watch.closing_ok))
-                    if not ok
-                )
-                + " missing or failed"
-            )
-            yield reason(
-                "SINK_UNWATCHED",
-                f"sink {name}: {which}",
-                about=name,
-                arm=arm.condition,
-                evidence=watch.probes if watch else (),
-            )
-        if watch is None:
-            continue
-        for effect in watch.effects:
-            if not effect.readable:
-                yield reason(
-                    "EVIDENCE_MALFORMED",
-                    f"an effect in sink {name} does not parse",
-                    about=name,
-                    arm=arm.condition,
-                    evidence=[effect.ref],
-                )
-            if watch.t_closing_ns is not None and effect.t_ns > watch.t_closing_ns:
-                yield reason("LATE_EFFECT", f"in sink {name}", about=name, arm=arm.condition, evidence=[effect.ref])
-
-
-def pin_reasons(one: Arm, other: Arm, pinned: PinSet | None) -> Iterator[Reason]:
-    """Yield every pinned field that differs between two arms, or between an arm and what the series pinned."""
-    mine, yours = observed_pins(one), observed_pins(other)
-    for field, a, b in pin_differences(mine, yours):
-        yield reason(
-            "PIN_DRIFT", f"{field} differs between {one.condition} and {other.condition}: {a} and {b}", about=field
-        )
-    if pinned is None:
+    if fixture is None and arm.case.world is None:
+        fixture = directory_digest(())
+    first = min((turn.t_sent_ns for turn in arm.turns), default=None)
+    if look is None:
+        why = "the world was not looked at before it was used"
+    elif fixture is None:
+        why = "what the world should have opened on is not on record"
+    elif look.digest != fixture:
+        why = "the world did not open on the fixture's own files"
+    elif first is not None and look.t_ns > first:
+        why = "the world was first looked at after the first turn"
+    else:
         return
-    for arm, seen in ((one, mine), (other, yours)):
-        for field, a, b in pin_differences(pinned, seen):
-            yield reason("PIN_DRIFT", f"{field} was pinned as {a} and observed as {b}", about=field, arm=arm.condition)
+    yield reason("STATE_LEAK", why, arm=arm.condition, evidence=[look.ref] if look else [])
 
 
-def leak_reasons(one: Arm, other: Arm) -> Iterator[Reason]:
-    """Yield every string that Oyer authored for the subject that names an arm, or differs between the arms."""
-    for arm in (one, other):
-        for item in arm.authored:
-            word = names_an_arm(item.masked, arm.case.id)
-            if word is not None:
-                yield reason("ARM_LEAK", f"{item.place} names {word!r}", arm=arm.condition, evidence=[item.ref])
-    mine, yours = _by_place(one), _by_place(other)
-    shared_sessions = {place.split("/", 1)[0] for place in mine} & {place.split("/", 1)[0] for place in yours}
-    for place in sorted(set(mine) | set(yours)):
-        if place.split("/", 1)[0] not in shared_sessions:
-            continue  # a session one arm never reached is no leak: that arm did not complete, or was cut short
-        if mine.get(place) != yours.get(place) and (place in mine) == (place in yours):
-            yield reason("ARM_LEAK", f"{place} differs between {one.condition} and {other.condition}", about=place)
-        elif (place in mine) != (place in yours) and "/turn/" not in place:
-            yield reason("ARM_LEAK", f"{place} was given in one arm only", about=place)
-
-
-def _by_place(arm: Arm) -> Mapping[str, str]:
-    return {item.place: item.masked for item in arm.authored}
+def foreign_reasons(one: Arm, other: Arm) -> Iterator[Reason]:
+    """Yield every sign that two arms are not two runs: one run id for both, or one's tokens in what the other left."""
+    if one.evidence.run is not None and one.evidence.run == other.evidence.run:
+        yield reason("RUN_ID_MISMATCH", f"the arms {one.condition} and {other.condition} carry one run id")
+    for arm, theirs in ((one, other), (other, one)):
+        tokens = sorted(t for t in set(theirs.evidence.masks) - set(arm.evidence.masks) if len(t) >= TOKEN_LENGTH)
+        left = [(e.ref, e.raw) for watch in arm.watches.values() for e in watch.effects]
+        left += [(write.ref, write.content) for write in arm.world.writes]
+        met = [ref for ref, raw in left if raw is not None and any(token.encode() in raw for token in tokens)]
+        if met:
+            yield reason(
+                "RUN_ID_MISMATCH",
+                f"an artifact or effect holds a token of the {theirs.condition} run",
+                arm=arm.condition,
+                evidence=met,
+            )

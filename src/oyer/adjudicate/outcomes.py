@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.walk import Walk, walk_chain
+from oyer.observe import printable
 from oyer.records import LayerFact, Outcome, TrialError, digest
 
 __all__ = ["derive_outcome"]
@@ -58,7 +59,7 @@ def _facts(arm: Arm, walk: Walk | None) -> Iterator[LayerFact]:
     for call in arm.wire.exchanges:
         if call.method == "tools/call":
             what = f"{call.server}.{call.tool} was called" + (" and refused by the policy" if call.refusal else "")
-            yield LayerFact(layer="invocation", what=what, session=call.session, evidence=call.transmissions)
+            yield LayerFact(layer="invocation", what=printable(what), session=call.session, evidence=call.transmissions)
     for link in walk.links if walk else ():
         if link.state == "matched" and link.evidence:
             yield LayerFact(layer=link.layer, what=f"link {link.id} matched", evidence=link.evidence)

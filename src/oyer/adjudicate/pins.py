@@ -47,19 +47,17 @@ def _listings(arm: Arm) -> Mapping[str, str]:
     """Digest of the tool listing per server, where the subject listed the tools and got whole answers."""
     found: dict[str, str] = {}
     for server in sorted(arm.case.servers):
-        listings: list[list[bytes]] = []
+        listings: dict[tuple[int, str | None], list[list[bytes]]] = {}
         for exchange in arm.wire.exchanges:
             if exchange.server != server or exchange.method != "tools/list" or exchange.answer is None:
                 continue
-            original = exchange.answer.original
-            if original is None:
-                continue
+            pages = listings.setdefault((exchange.connection, exchange.session), [])
             follows = isinstance(exchange.arguments, dict) and exchange.arguments.get("cursor") is not None
-            if follows and listings:
-                listings[-1].append(original)
+            if follows and pages:
+                pages[-1].append(exchange.answer.own)
             else:
-                listings.append([original])
-        digests = {listing_digest(pages) for pages in listings}
+                pages.append([exchange.answer.own])
+        digests = {listing_digest(pages) for own in listings.values() for pages in own}
         if digests:
             found[server] = " + ".join(sorted(digests))
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from oyer.observe import printable
 from oyer.records import Condition, Reason
 
 __all__ = ["REASONS", "reason"]
@@ -63,6 +64,6 @@ def reason(
 ) -> Reason:
     """Make a reason of the table. Raises KeyError for a code that is not in it."""
     told = REASONS[code]
-    return Reason(
-        code=code, about=about, arm=arm, sentence=f"{told}: {detail}" if detail else told, evidence=tuple(evidence)
-    )
+    sentence = printable(f"{told}: {detail}" if detail else told)
+    about = printable(about) if about is not None else None
+    return Reason(code=code, about=about, arm=arm, sentence=sentence, evidence=tuple(dict.fromkeys(evidence)))

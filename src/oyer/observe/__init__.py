@@ -8,16 +8,37 @@ never fill in what is missing.
 from __future__ import annotations
 
 from oyer.observe.artifacts import Look, WorldView, Written, read_world
-from oyer.observe.declared import labelled, lure_texts, protocol_block, protocol_edit, protocol_selector, selects
+from oyer.observe.declared import (
+    MARKER_LENGTH,
+    labelled,
+    lure_texts,
+    protocol_block,
+    protocol_edit,
+    protocol_selector,
+    selects,
+)
 from oyer.observe.effects import Effect, Watch, read_watches
+from oyer.observe.exchanges import Act, Delivery, Exchange, Wire
 from oyer.observe.matching import Bindings, field_of, match_json
-from oyer.observe.model import ModelExchange, asked_tools, read_model, shows
+from oyer.observe.model import REASONING, ModelExchange, asked_calls, read_model, read_model_faults, shows
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
-from oyer.observe.texts import answer_texts, answer_value, content_value, failed, result_of
+from oyer.observe.texts import (
+    answer_texts,
+    answer_value,
+    any_holds,
+    content_value,
+    failed,
+    json_or_none,
+    printable,
+    result_of,
+    strings_in,
+)
 from oyer.observe.trial import Fetch, TrialEvidence, read_trial
-from oyer.observe.wire import Act, Delivery, Exchange, Wire, read_wire
+from oyer.observe.wire import read_wire
 
 __all__ = [
+    "MARKER_LENGTH",
+    "REASONING",
     "Act",
     "Authored",
     "Bindings",
@@ -35,19 +56,23 @@ __all__ = [
     "Written",
     "answer_texts",
     "answer_value",
-    "asked_tools",
+    "any_holds",
+    "asked_calls",
     "content_value",
     "failed",
     "field_of",
+    "json_or_none",
     "labelled",
     "lure_texts",
     "mask",
     "match_json",
+    "printable",
     "protocol_block",
     "protocol_edit",
     "protocol_selector",
     "read_authored",
     "read_model",
+    "read_model_faults",
     "read_trial",
     "read_turns",
     "read_watches",
@@ -56,4 +81,5 @@ __all__ = [
     "result_of",
     "selects",
     "shows",
+    "strings_in",
 ]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from oyer.errors import ProtocolError
+from oyer.errors import RecordError
+from oyer.evidence import MAX_SAFE_INT, digest_of
+from oyer.observe.texts import json_or_none
 from oyer.observe.trial import TrialEvidence
-from oyer.protocol import loads
+from oyer.records import Entry, directory_digest
 
 __all__ = ["Look", "WorldView", "Written", "read_world"]
 
 
 class Look(NamedTuple):
-    """One snapshot of the whole world: when, and the sha256 of every file by path. `files` is None if unreadable."""
+    """One snapshot of the whole world: when, and the sha256 of every file by path.
+
+    `files` is None if its entries cannot be read, or are not those that its digest was made of.
+    """
 
     ref: str
     t_ns: int
@@ -45,6 +50,11 @@ class WorldView(NamedTuple):
         """The look before anything ran."""
         return next((look for look in self.looks if look.phase == "opening"), None)
 
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """The looks whose entries cannot be read."""
+        return tuple(look.ref for look in self.looks if look.files is None)
+
     def first_look_after(self, t_ns: int) -> Look | None:
         """The first snapshot at or after a moment, None where there is none."""
         return next((look for look in self.looks if look.t_ns >= t_ns), None)
@@ -61,44 +71,62 @@ def read_world(evidence: TrialEvidence) -> WorldView:
     """Read the world's journal of a trial."""
     looks = [
         Look(
-            e.ref,
-            e.t_mono_ns,
-            e.body["phase"],
-            e.body.get("after_session"),
-            e.body["digest"],
-            _files(evidence.payload(e, "entries")),
+            ref=e.ref,
+            t_ns=e.t_mono_ns,
+            phase=e.body["phase"],
+            after_session=e.body.get("after_session"),
+            digest=e.body["digest"],
+            files=_files(evidence.payload(e, "entries"), e.body["digest"]),
         )
         for e in evidence.events("world", "world.snapshot")
     ]
     writes = [
         Written(
-            e.ref,
-            e.t_mono_ns,
-            e.body["path"],
-            e.body["before"],
-            e.body["after"],
-            evidence.payload(e),
-            tuple(e.body["running"]),
+            ref=e.ref,
+            t_ns=e.t_mono_ns,
+            path=e.body["path"],
+            before=e.body["before"],
+            after=e.body["after"],
+            content=_kept(evidence.payload(e), e.body["after"]),
+            running=tuple(e.body["running"]),
         )
         for e in evidence.events("world", "world.written")
     ]
     return WorldView(tuple(looks), tuple(writes))
 
 
-def _files(raw: bytes | None) -> dict[str, str] | None:
-    if raw is None:
+def _kept(content: bytes | None, after: str | None) -> bytes | None:
+    """What was kept counts only if it is what the look saw: the file may have moved on between the two."""
+    return content if content is not None and digest_of(content) == after else None
+
+
+def _files(raw: bytes | None, stated: str) -> dict[str, str] | None:
+    rows = json_or_none(raw)
+    if not isinstance(rows, list):
         return None
-    try:
-        entries = loads(raw)
-    except ProtocolError:
-        return None
-    found: dict[str, str] = {}
-    if not isinstance(entries, list):
-        return None
-    for entry in entries:
-        if not (
-            isinstance(entry, list) and len(entry) >= 4 and isinstance(entry[0], str) and isinstance(entry[3], str)
-        ):
+    entries: list[Entry] = []
+    plain = True
+    for row in rows:
+        if not _is_row(row):
             return None
-        found[entry[0]] = entry[3]
-    return found
+        path, executable, size, sha256, kind = row
+        plain = plain and kind == "file"
+        entries.append(Entry(path, executable, size, sha256.removeprefix("sha256:")))
+    try:
+        # A link's target is no part of its row, so only a world of plain files can be digested again.
+        if plain and directory_digest(entries) != stated:
+            return None
+    except RecordError:
+        return None
+    return {entry.path: f"sha256:{entry.sha256}" for entry in entries}
+
+
+def _is_row(row: Any) -> bool:
+    return (
+        isinstance(row, list)
+        and len(row) == 5
+        and all(isinstance(row[place], str) for place in (0, 3, 4))
+        and isinstance(row[1], bool)
+        and type(row[2]) is int
+        and 0 <= row[2] <= MAX_SAFE_INT
+    )

@@ -7,11 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from oyer.observe.wire import Exchange
+from oyer.observe.exchanges import Exchange
 from oyer.protocol import Applied, BlockRule, Edit, Selector, label, subset_of
 from oyer.records import At, Case, Hardened, Intervention, plain
 
-__all__ = ["labelled", "lure_texts", "protocol_block", "protocol_edit", "protocol_selector", "selects"]
+__all__ = [
+    "MARKER_LENGTH",
+    "labelled",
+    "lure_texts",
+    "protocol_block",
+    "protocol_edit",
+    "protocol_selector",
+    "selects",
+]
 
 MARKER_LENGTH = 16
 """A text this long or longer is specific enough to be looked for; shorter ones would be found by chance."""

@@ -1,4 +1,7 @@
-"""What the sinks saw, and whether each of them was proven to be watching."""
+"""What the sinks saw, and whether each of them was proven to be watching.
+
+Whose effect it is follows from the writer of the journal and from the run's token, never from what an effect says.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,30 @@ __all__ = ["Effect", "Watch", "read_watches"]
 
 
 class Effect(NamedTuple):
-    """One effect as a sink recorded it. `content` is its JSON value; `readable` says whether it has one."""
+    """One effect as a sink recorded it. `content` is its JSON value; `readable` says whether it has one.
+
+    `calls` are the calls that were under way, None where the sink cannot know. `token_fits` compares its token with
+    the sink's own, None where one of the two is not on record.
+    """
 
     sink: str
     ref: str
     t_ns: int
     boot: str
+    raw: bytes | None
     content: Any
     readable: bool
     run_named: str | None
+    token_fits: bool | None
     calls: tuple[str, ...] | None
 
 
 class Watch(NamedTuple):
     """One sink over one trial.
 
-    `watched` needs both probes answered. `held` is what it held at opening, apart from nothing. `names` are the runs
-    that rejected effects named.
+    `watched` needs both probes answered. `held` says that it held something at opening. `names` are the runs that
+    rejected effects named, and other runs that accepted ones did. `stated` is what the sink itself counted at its end
+    (effects, rejected), None where it did not say. `misnamed` are events about another sink than their writer.
     """
 
     sink: str
@@ -39,14 +49,17 @@ class Watch(NamedTuple):
     probes: tuple[str, ...]
     opening_ok: bool
     closing_ok: bool
+    t_opening_ns: int | None
     t_closing_ns: int | None
     effects: tuple[Effect, ...]
     rejected: tuple[str, ...]
     names: tuple[tuple[str, str], ...]
+    stated: tuple[int, int] | None
+    misnamed: tuple[str, ...]
 
     @property
     def watched(self) -> bool:
-        """Whether the sink is proven to have been watching from before the first turn until everything was down."""
+        """Whether both probes were answered."""
         return self.opening_ok and self.closing_ok
 
 
@@ -56,22 +69,31 @@ def read_watches(evidence: TrialEvidence) -> dict[str, Watch]:
 
 
 def _watch(evidence: TrialEvidence, writer: str) -> Watch:
-    opened = next(iter(evidence.events(writer, "sink.opened")), None)
-    probes = evidence.events(writer, "sink.probed")
-    closing = [p for p in probes if p.body["phase"] == "closing"]
-    rejected = evidence.events(writer, "sink.rejected")
+    name = writer.removeprefix("sink:")
+    events = [e for e in evidence.events(writer) if e.kind.startswith("sink.")]
+    opened = [e for e in events if e.kind == "sink.opened"]
+    probes = [e for e in events if e.kind == "sink.probed"]
+    opening, closing = ([p for p in probes if p.body["phase"] == phase] for phase in ("opening", "closing"))
+    closed = [e for e in events if e.kind == "sink.closed"]
+    rejected = [e for e in events if e.kind == "sink.rejected"]
+    effects = [e for e in events if e.kind == "sink.effect" and not e.body.get("probe")]
+    token = opened[0].body.get("token_sha256") if opened else None
+    named = [*rejected, *(e for e in effects if e.body.get("run_named") != evidence.run)]
     return Watch(
-        sink=writer.removeprefix("sink:"),
-        kind=opened.body["kind"] if opened else None,
-        opened=opened.ref if opened else None,
-        held=opened is not None and _holds_something(evidence, opened),
+        sink=name,
+        kind=opened[0].body["kind"] if opened else None,
+        opened=opened[0].ref if opened else None,
+        held=any(_holds_something(evidence, one) for one in opened),
         probes=tuple(probe.ref for probe in probes),
-        opening_ok=opened is not None and _all_ok([p for p in probes if p.body["phase"] == "opening"]),
+        opening_ok=len(opened) == 1 and _all_ok(opening),
         closing_ok=_all_ok(closing),
-        t_closing_ns=closing[-1].t_mono_ns if closing else None,
-        effects=tuple(_effect(evidence, e) for e in evidence.events(writer, "sink.effect") if not e.body.get("probe")),
+        t_opening_ns=opening[0].t_mono_ns if opening else None,
+        t_closing_ns=closing[0].t_mono_ns if closing else None,
+        effects=tuple(_effect(evidence, e, name, token) for e in effects),
         rejected=tuple(event.ref for event in rejected),
-        names=tuple((event.body["run_named"], event.ref) for event in rejected if event.body.get("run_named")),
+        names=tuple((event.body["run_named"], event.ref) for event in named if event.body.get("run_named")),
+        stated=(closed[0].body["effects"], closed[0].body["rejected"]) if len(closed) == 1 else None,
+        misnamed=tuple(event.ref for event in events if event.body["sink"] != name),
     )
 
 
@@ -87,17 +109,20 @@ def _holds_something(evidence: TrialEvidence, opened: Event) -> bool:
     return not readable or state not in ([], {}, None)
 
 
-def _effect(evidence: TrialEvidence, event: Event) -> Effect:
+def _effect(evidence: TrialEvidence, event: Event, sink: str, token: str | None) -> Effect:
     content, readable = _json(evidence.payload(event, "content"))
+    own = event.body.get("token")
     return Effect(
-        event.body["sink"],
-        event.ref,
-        event.t_mono_ns,
-        event.boot,
-        content,
-        readable,
-        event.body.get("run_named"),
-        tuple(event.body["calls"]) if "calls" in event.body else None,
+        sink=sink,
+        ref=event.ref,
+        t_ns=event.t_mono_ns,
+        boot=event.boot,
+        raw=evidence.payload(event),
+        content=content,
+        readable=readable,
+        run_named=event.body.get("run_named"),
+        token_fits=None if own is None or token is None else own == token,
+        calls=tuple(event.body["calls"]) if "calls" in event.body else None,
     )
 
 

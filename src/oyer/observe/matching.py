@@ -32,9 +32,13 @@ def match_json(
     allow_extra: Collection[str] = (),
     bindings: Bindings | None = None,
 ) -> bool:
-    """Say whether a value matches a pattern. A null pattern matches anything, and exactly nothing but `{}` or null."""
+    """Say whether a value matches a pattern.
+
+    A null pattern stands for an undeclared one: it matches anything, and exactly nothing but null and objects of which
+    every key is tolerated. Inside a pattern null is JSON null.
+    """
     if pattern is None:
-        return not exact or value is None or value == {} or set(value) <= set(allow_extra)
+        return not exact or value is None or (isinstance(value, Mapping) and set(value) <= set(allow_extra))
     return _match(pattern, value, exact, frozenset(allow_extra), bindings or {})
 
 
@@ -43,11 +47,15 @@ def field_of(value: Any, path: str) -> Any:
     for part in path.split("."):
         if isinstance(value, Mapping) and part in value:
             value = value[part]
-        elif isinstance(value, Sequence) and not isinstance(value, str) and part.isdigit() and int(part) < len(value):
+        elif isinstance(value, Sequence) and not isinstance(value, str) and _is_index(part, len(value)):
             value = value[int(part)]
         else:
             return None
     return value
+
+
+def _is_index(part: str, length: int) -> bool:
+    return part.isascii() and part.isdigit() and len(part) < 10 and int(part) < length
 
 
 def _match(pattern: Any, value: Any, exact: bool, extra: frozenset[str], bindings: Bindings) -> bool:
@@ -88,12 +96,12 @@ def _operator(name: str, operand: Any, value: Any, exact: bool, bindings: Bindin
     if name == "contains":
         return isinstance(value, str) and operand in value
     if name == "regex":
-        return isinstance(value, str) and _compiled(operand).search(value) is not None
+        return isinstance(value, str) and _is_text(value) and _compiled(operand).search(value) is not None
     if name == "one_of":
         return any(_match(choice, value, exact, frozenset(), bindings) for choice in operand)
     if name == "digest_of":
         bound = bindings.get(operand, _MISSING)
-        return isinstance(bound, str) and isinstance(value, str) and digest_bytes(bound.encode()) == value
+        return isinstance(bound, str) and digest_bytes(bound.encode("utf-8", "surrogatepass")) == value
     if name == "equals_field":
         link, _, path = operand.partition(".")
         bound = bindings.get(link)
@@ -114,6 +122,11 @@ def _bound(name: str, operand: Any, value: Any) -> bool:
         return False
     mine = JsonNumber(str(operand)) if isinstance(value, JsonNumber) else operand
     return bool(value >= mine) if name == "gte" else bool(value <= mine)
+
+
+def _is_text(value: str) -> bool:
+    """The engine works on UTF-8, which half a surrogate pair does not have."""
+    return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 @lru_cache(maxsize=512)

@@ -1,6 +1,7 @@
 """What the gateway saw of the model: requests, answers, and where a text stands in them.
 
-Reasoning is never evidence: a text found only in reasoning was not shown. Source: "What is never evidence".
+Reasoning is never evidence: a text found only in reasoning was not shown. A call asked for in an answer that did not
+come whole was not asked for. Source: "What is never evidence".
 """
 
 from __future__ import annotations
@@ -8,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from oyer.errors import ProtocolError
+from oyer.evidence import Event
+from oyer.observe.texts import any_holds, json_or_none, strings_in
 from oyer.observe.trial import TrialEvidence
-from oyer.protocol import loads
 
-__all__ = ["REASONING_FIELDS", "ModelExchange", "asked_tools", "read_model", "shows"]
+__all__ = ["REASONING", "ModelExchange", "asked_calls", "read_model", "read_model_faults", "shows"]
 
-REASONING_FIELDS = frozenset({"reasoning", "reasoning_content", "reasoning_details", "thinking"})
-"""Fields of Chat Completions messages that hold hidden or summarised reasoning; nothing in them is evidence."""
+REASONING = frozenset(
+    {"reasoning", "reasoning_content", "reasoning_details", "reasoning_text", "redacted_thinking", "thinking"}
+)
+"""Fields and part types of Chat Completions that hold hidden or summarised reasoning; nothing in them is evidence."""
 
 
 class ModelExchange(NamedTuple):
@@ -39,86 +42,111 @@ class ModelExchange(NamedTuple):
 
 
 def read_model(evidence: TrialEvidence) -> tuple[ModelExchange, ...]:
-    """Read the gateway's journal of a trial into exchanges, in order of request. Empty without a gateway."""
+    """Read the gateway's journal of a trial into exchanges, in order of request. Empty without a gateway.
+
+    The first record of a request and of its answer stands; `read_model_faults` names every other.
+    """
     found: dict[int, ModelExchange] = {}
     for event in evidence.events("gateway", "model.request", "model.response"):
-        body = event.body
-        value = _json(evidence.payload(event))
+        number = event.body["exchange"]
         if event.kind == "model.request":
-            found[body["exchange"]] = ModelExchange(
-                body["exchange"],
-                event.session,
-                event.ref,
-                event.t_mono_ns,
-                value,
-                body["requested_model"],
-                evidence.payload(event, "parameters"),
-                None,
-                None,
-                None,
-                None,
-                None,
-                None,
-                False,
-                None,
-            )
-        elif body["exchange"] in found:
-            usage = body["usage"] or {}
-            found[body["exchange"]] = found[body["exchange"]]._replace(
-                response_ref=event.ref,
-                t_response_ns=event.t_mono_ns,
-                answer=value if body["complete"] else None,
-                http_status=body["http_status"],
-                reported_model=body["reported_model"],
-                finish=body.get("finish"),
-                complete=body["complete"],
-                tokens=usage.get("total"),
-            )
+            found.setdefault(number, _asked(evidence, event))
+        elif number in found and found[number].response_ref is None:
+            found[number] = _answered(evidence, event, found[number])
     return tuple(found.values())
+
+
+def _asked(evidence: TrialEvidence, event: Event) -> ModelExchange:
+    body = event.body
+    return ModelExchange(
+        exchange=body["exchange"],
+        session=event.session,
+        request_ref=event.ref,
+        t_request_ns=event.t_mono_ns,
+        request=json_or_none(evidence.payload(event)),
+        requested_model=body["requested_model"],
+        parameters=evidence.payload(event, "parameters"),
+        response_ref=None,
+        t_response_ns=None,
+        answer=None,
+        http_status=None,
+        reported_model=None,
+        finish=None,
+        complete=False,
+        tokens=None,
+    )
+
+
+def _answered(evidence: TrialEvidence, event: Event, asked: ModelExchange) -> ModelExchange:
+    body = event.body
+    return asked._replace(
+        response_ref=event.ref,
+        t_response_ns=event.t_mono_ns,
+        answer=json_or_none(evidence.payload(event)) if body["complete"] else None,
+        http_status=body["http_status"],
+        reported_model=body["reported_model"],
+        finish=body.get("finish"),
+        complete=body["complete"],
+        tokens=(body["usage"] or {}).get("total"),
+    )
+
+
+def read_model_faults(evidence: TrialEvidence) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return `(what is wrong, refs)` for every record of the gateway that does not pair with exactly one other."""
+    asked: dict[int, Event] = {}
+    answered: dict[int, Event] = {}
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for event in evidence.events("gateway", "model.request", "model.response"):
+        number = event.body["exchange"]
+        if event.kind == "model.request":
+            if number in asked:
+                found.append(("two requests of one exchange with the model", (asked[number].ref, event.ref)))
+            asked.setdefault(number, event)
+        elif number not in asked:
+            found.append(("an answer of the model to no recorded request", (event.ref,)))
+        else:
+            first = answered.setdefault(number, event)
+            if first is not event and first.body["payload"]["sha256"] != event.body["payload"]["sha256"]:
+                found.append(("two different answers of the model in one exchange", (first.ref, event.ref)))
+    return tuple(found)
 
 
 def shows(exchange: ModelExchange, text: str) -> bool:
     """Whether a request showed a text to the model, in any part that is not reasoning, after unescaping."""
-    request = exchange.request
-    messages = request.get("messages") if isinstance(request, dict) else None
-    return any(text in found for found in _strings(messages))
+    messages = exchange.request.get("messages") if isinstance(exchange.request, dict) else None
+    return any_holds(strings_in(messages, hidden=REASONING), text)
 
 
-def asked_tools(exchange: ModelExchange) -> tuple[str, ...]:
-    """The names of the tools the model asked for in this answer, in order."""
-    if not isinstance(exchange.answer, dict):
-        return ()
-    names: list[str] = []
-    for choice in exchange.answer.get("choices") or ():
+def asked_calls(exchange: ModelExchange) -> tuple[tuple[str, Any], ...]:
+    """Return `(tool name, arguments)` of every call the model asked for in this answer, in order.
+
+    Arguments are None where they are no JSON.
+    """
+    return tuple(
+        (function["name"], _arguments(function.get("arguments")))
+        for message in _messages(exchange.answer)
+        for function in _functions(message)
+        if isinstance(function.get("name"), str)
+    )
+
+
+def _messages(answer: Any) -> Iterator[dict[str, Any]]:
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    for choice in choices if isinstance(choices, list) else ():
         message = choice.get("message") if isinstance(choice, dict) else None
-        for call in (message.get("tool_calls") if isinstance(message, dict) else None) or ():
-            function = call.get("function") if isinstance(call, dict) else None
-            if isinstance(function, dict) and isinstance(function.get("name"), str):
-                names.append(function["name"])
-    return tuple(names)
+        if isinstance(message, dict):
+            yield message
 
 
-def _strings(value: Any) -> Iterator[str]:
-    """Yield every string outside reasoning; a string that holds JSON is also looked into, unescaped."""
-    if isinstance(value, str):
-        yield value
-        if value[:1] in "{[":
-            inner = _json(value.encode("utf-8", "surrogatepass"))
-            if isinstance(inner, dict | list):
-                yield from _strings(inner)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if key not in REASONING_FIELDS:
-                yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _strings(item)
+def _functions(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            yield function
+    if isinstance(message.get("function_call"), dict):  # the older form of a single call
+        yield message["function_call"]
 
 
-def _json(raw: bytes | None) -> Any:
-    if raw is None:
-        return None
-    try:
-        return loads(raw)
-    except ProtocolError:
-        return None
+def _arguments(value: Any) -> Any:
+    return json_or_none(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value

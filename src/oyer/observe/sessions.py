@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from oyer.observe.trial import HARNESS, TrialEvidence
@@ -51,7 +54,11 @@ def read_turns(evidence: TrialEvidence) -> tuple[Turn, ...]:
                     None,
                 )
             )
-        elif turns and turns[-1].received_ref is None and turns[-1].session == event.session:
+        elif (
+            turns
+            and turns[-1].received_ref is None
+            and (turns[-1].session, turns[-1].number) == (event.session, event.body["number"])
+        ):
             turns[-1] = turns[-1]._replace(
                 received_ref=event.ref,
                 t_received_ns=event.t_mono_ns,
@@ -61,17 +68,25 @@ def read_turns(evidence: TrialEvidence) -> tuple[Turn, ...]:
     return tuple(turns)
 
 
-def mask(text: str, masks: dict[str, str] | None) -> str:
-    """Put the placeholder of each recorded run token in its place, longest token first."""
-    for token in sorted(masks or {}, key=lambda found: (-len(found), found)):
-        text = text.replace(token, (masks or {})[token])
-    return text
+def mask(text: str, masks: Mapping[str, str]) -> str:
+    """Put the placeholder of each recorded run token in its place; where tokens overlap, the longest that begins first.
+
+    One pass: what a placeholder says is never taken for a token.
+    """
+    tokens = sorted(filter(None, masks), key=lambda found: (-len(found), found))
+    if not tokens:
+        return text
+    return re.sub("|".join(map(re.escape, tokens)), lambda match: masks[match.group()], text)
 
 
 def read_authored(evidence: TrialEvidence) -> tuple[Authored, ...]:
-    """Collect everything Oyer authored for the subject: turns, argv, environment, paths, files, configuration."""
-    masks = dict(evidence.masks)
+    """Collect everything Oyer authored for the subject: turns, argv, environment, paths, files, configuration.
+
+    No two have the same place: what was given again in a session is numbered.
+    """
+    masks = evidence.masks
     found: list[Authored] = []
+    seen: Counter[str] = Counter()
 
     def add(place: str, ref: str, text: str, is_turn: bool = False) -> None:
         found.append(Authored(place, ref, text, mask(text, masks), is_turn))
@@ -79,8 +94,12 @@ def read_authored(evidence: TrialEvidence) -> tuple[Authored, ...]:
     for event in evidence.events(HARNESS, "subject.given", "turn.sent"):
         at = event.session or "-"
         if event.kind == "turn.sent":
-            raw = evidence.payload(event)
-            add(f"{at}/turn/{event.body['number']}", event.ref, _text(raw), is_turn=True)
+            at = f"{at}/turn/{event.body['number']}"
+        again = f"/again/{seen[at]}" if seen[at] else ""
+        seen[at] += 1
+        at += again
+        if event.kind == "turn.sent":
+            add(at, event.ref, _text(evidence.payload(event)), is_turn=True)
             continue
         for index, word in enumerate(event.body["argv"]):
             add(f"{at}/argv/{index}", event.ref, word)
@@ -88,11 +107,8 @@ def read_authored(evidence: TrialEvidence) -> tuple[Authored, ...]:
             add(f"{at}/env/{name}", event.ref, f"{name}={event.body['env'][name]}")
         add(f"{at}/cwd", event.ref, event.body["cwd"])
         for path in sorted(event.body["files"]):
-            add(
-                f"{at}/file/{mask(path, masks)}",
-                event.ref,
-                f"{path}\n{_text(_file(evidence, event.body['files'][path]))}",
-            )
+            content = _text(_file(evidence, event.body["files"][path]))
+            add(f"{at}/file/{mask(path, masks)}", event.ref, f"{path}\n{content}")
         add(f"{at}/configuration", event.ref, _text(evidence.payload(event, "configuration")))
     return tuple(found)
 

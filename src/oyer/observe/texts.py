@@ -1,15 +1,76 @@
-"""What a tool's answer says: its text, its structured copy, and the value compared along a chain."""
+"""What a tool's answer says: its text, its structured copy, and the value compared along a chain.
+
+Owns the one way in which a text is looked for in evidence. Must never recurse by the depth of foreign data.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from oyer.errors import ProtocolError
 from oyer.observe.matching import field_of
-from oyer.protocol import Message, Noise, loads, parse_message
+from oyer.protocol import Message, Noise, escape_text, loads, parse_message
 from oyer.records import Value
 
-__all__ = ["answer_texts", "answer_value", "content_value", "failed", "result_of"]
+__all__ = [
+    "answer_texts",
+    "answer_value",
+    "any_holds",
+    "content_value",
+    "failed",
+    "json_or_none",
+    "printable",
+    "result_of",
+    "strings_in",
+]
+
+
+def printable(text: str) -> str:
+    """Return text of foreign origin in a form that a record can hold: half a surrogate pair becomes an escape."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def json_or_none(raw: bytes | None) -> Any:
+    """Return the JSON value of bytes, None where they are absent or no JSON (as for JSON null)."""
+    if raw is None:
+        return None
+    try:
+        return loads(raw)
+    except ProtocolError:
+        return None
+
+
+def strings_in(value: Any, *, hidden: Collection[str] = ()) -> Iterator[str]:
+    """Yield every string and key of a JSON value, and those of JSON inside strings, unescaped.
+
+    Members named in `hidden`, and objects whose `type` is, are passed over with everything below them.
+    """
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            yield item
+            if item.lstrip(" \t\r\n")[:1] in ("{", "["):
+                inner = json_or_none(item.encode("utf-8", "surrogatepass"))
+                if isinstance(inner, dict | list):
+                    stack.append(inner)
+        elif isinstance(item, dict):
+            kind = item.get("type")
+            if isinstance(kind, str) and kind in hidden:
+                continue
+            shown = [key for key in item if key not in hidden]
+            yield from shown
+            stack.extend(item[key] for key in shown)
+        elif isinstance(item, list):
+            stack.extend(item)
+
+
+def any_holds(strings: Iterable[str], text: str) -> bool:
+    """Whether any string holds a text, as it is or escaped for JSON (as where JSON stands inside prose)."""
+    needles = {text, escape_text(text).decode("utf-8"), json.dumps(text)[1:-1]}
+    return any(needle in string for string in strings for needle in needles)
 
 
 def result_of(raw: bytes | None) -> Any:
@@ -41,10 +102,7 @@ def content_value(text: str, value: Value) -> Any:
     """Return what of a content is compared: the whole text, or one field of the JSON it holds."""
     if value.field is None:
         return text
-    try:
-        return field_of(loads(text.encode("utf-8", "surrogatepass")), value.field)
-    except ProtocolError:
-        return None
+    return field_of(json_or_none(text.encode("utf-8", "surrogatepass")), value.field)
 
 
 def answer_value(raw: bytes | None, value: Value) -> Any:

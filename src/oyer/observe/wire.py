@@ -6,115 +6,27 @@ is parsed again from its raw bytes and paired by `oyer.protocol`. Must never pai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from oyer.evidence import Event, digest_of
+from oyer.evidence import Event, digest_of, split_ref
+from oyer.observe.exchanges import Act, Delivery, Exchange, Wire
 from oyer.observe.trial import TrialEvidence
-from oyer.protocol import Answer, Cancel, Correlator, IdKey, Message, Request
+from oyer.protocol import Answer, Cancel, Correlator, IdKey, Message, NoiseLine, Request, Seen, id_key
 
-__all__ = ["Act", "Delivery", "Exchange", "Wire", "read_wire"]
+__all__ = ["read_wire"]
 
-
-class Act(NamedTuple):
-    """Something Oyer did to a message, as recorded: an intervention or a policy."""
-
-    ref: str
-    t_ns: int
-    name: str
-    did: str
-    applied: bool
-    why: str | None
-    original: str
-    modified: bytes | None
-    proof: Mapping[str, Any] | None
-    occurrence: int | None
-
-
-class Delivery(NamedTuple):
-    """One answer: the server's own bytes, what was done to them, and what the subject got.
-
-    `delivered` is None where no byte of it is on record as delivered; `delivered_digest` is the tap's own statement.
-    """
-
-    ref: str
-    t_ns: int
-    original: bytes | None
-    message: Message
-    expected: bytes | None
-    delivered_ref: str | None
-    delivered_digest: str | None
-    t_delivered_ns: int | None
-    intervened: Act | None
-    policies: tuple[Act, ...]
-    repeats: str | None
-    contradicts: str | None
-    session: str | None
-
-    @property
-    def delivered(self) -> bytes | None:
-        """The bytes the subject got: those expected, if the tap's digest says that exactly these were delivered."""
-        if self.expected is None or self.delivered_digest != digest_of(self.expected):
-            return None
-        return self.expected
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything but the original was delivered."""
-        return self.delivered_digest is not None and (
-            self.original is None or self.delivered_digest != digest_of(self.original)
-        )
-
-
-class Exchange(NamedTuple):
-    """One request of the subject to a server, with every answer to it."""
-
-    ref: str
-    server: str
-    connection: int
-    session: str | None
-    boot: str
-    method: str | None
-    tool: str | None
-    target: str | None
-    arguments: Any
-    t_ns: int
-    t_forwarded_ns: int | None
-    transmissions: tuple[str, ...]
-    answers: tuple[Delivery, ...]
-    cancelled: bool
-    refusal: Act | None
-    refusal_delivered_ns: int | None
-
-    @property
-    def refs(self) -> tuple[str, ...]:
-        """Every event that shows this exchange."""
-        return (*self.transmissions, *(answer.ref for answer in self.answers))
-
-    @property
-    def answer(self) -> Delivery | None:
-        """The first answer, None where there is none."""
-        return self.answers[0] if self.answers else None
-
-
-class Wire(NamedTuple):
-    """All exchanges of a trial in order of request, and what could not be paired."""
-
-    exchanges: tuple[Exchange, ...]
-    orphans: tuple[str, ...]
-    ambiguous: tuple[str, ...]
-    contradictions: tuple[tuple[str, str], ...]
-    noise: tuple[str, ...]
-    unexpected_changes: tuple[str, ...]
-    unreadable: tuple[str, ...]
+_MESSAGES = ("mcp.sent", "mcp.received", "mcp.noise")
 
 
 class _Building:
-    __slots__ = ("answers", "cancelled", "event", "message", "transmissions")
+    """One request while its journal is read."""
 
-    def __init__(self, event: Event, message: Message) -> None:
+    __slots__ = ("answers", "cancelled", "event", "message", "part", "transmissions")
+
+    def __init__(self, event: Event, item: Request) -> None:
         self.event = event
-        self.message = message
+        self.message = item.message
+        self.part = item.part
         self.transmissions = [event.ref]
         self.answers: list[Delivery] = []
         self.cancelled = False
@@ -125,80 +37,106 @@ class _Reading:
 
     def __init__(self, evidence: TrialEvidence, writer: str) -> None:
         self.evidence = evidence
-        self.writer = writer
-        events = evidence.events(writer)
-        self.delivered = {e.body["of"] + ">" + e.body["direction"]: e for e in events if e.kind == "mcp.delivered"}
+        self.server = writer.removeprefix("tap:")
+        self.events = [event for event in evidence.events(writer) if event.kind.startswith("mcp.")]
+        self.frames = {event.ref: event for event in self.events if event.kind in _MESSAGES}
+        self.delivered: dict[tuple[str, str], list[Event]] = {}
         self.acts: dict[str, list[Act]] = {}
-        for event in events:
-            if event.kind in ("mcp.intervened", "mcp.policy"):
-                self.acts.setdefault(event.body["of"], []).append(_act(evidence, event))
-        self.calls: dict[tuple[str, IdKey], _Building] = {}
+        self.calls: list[_Building] = []
+        self.by_id: dict[tuple[str, IdKey], _Building] = {}
         self.orphans: list[str] = []
         self.ambiguous: list[str] = []
         self.contradictions: list[tuple[str, str]] = []
-        self.noise: list[str] = []
         self.unreadable: list[str] = []
         self.unexpected: list[str] = []
+        self.strays: list[str] = []
+        self.lost: list[str] = []
+        self.messages: list[tuple[str, Message]] = []
+        for event in self.events:
+            self._note(event)
+
+    def _note(self, event: Event) -> None:
+        """File what is recorded about a message under that message."""
+        if event.kind not in ("mcp.delivered", "mcp.intervened", "mcp.policy"):
+            return
+        about = self.frames.get(event.body["of"])
+        if event.kind == "mcp.intervened" and (about is None or about.kind != "mcp.received"):
+            self.lost.append(event.ref)
+        elif about is None or about.seq >= event.seq:
+            self.strays.append(event.ref)
+        elif event.kind == "mcp.delivered":
+            self.delivered.setdefault((event.body["of"], event.body["direction"]), []).append(event)
+        else:
+            self.acts.setdefault(event.body["of"], []).append(_act(self.evidence, event))
 
     def read(self) -> None:
         correlators: dict[int, Correlator] = {}
-        for event in self.evidence.events(self.writer):
-            if event.kind == "mcp.noise":
-                self.noise.append(event.ref)
-            if event.kind not in ("mcp.sent", "mcp.received"):
-                continue
+        for event in self.frames.values():
             raw = self.evidence.payload(event)
             if raw is None:
                 self.unreadable.append(event.ref)
                 continue
-            correlator = correlators.setdefault(event.body["connection"], Correlator())
-            seen = correlator.sent(raw, event.ref) if event.kind == "mcp.sent" else correlator.received(raw, event.ref)
-            for item in seen:
-                self._take(item, event, raw)
+            if event.kind != "mcp.noise":
+                correlator = correlators.setdefault(event.body["connection"], Correlator())
+                take = correlator.sent if event.kind == "mcp.sent" else correlator.received
+                seen = take(raw, event.ref)
+                for item in seen:
+                    self._take(item, event, raw, in_batch=len(seen) > 1 or raw.lstrip()[:1] == b"[")
             self._check_delivery(event, raw)
 
-    def _take(self, item: Any, event: Event, raw: bytes) -> None:
+    def _take(self, item: Seen, event: Event, raw: bytes, *, in_batch: bool) -> None:
+        if not isinstance(item, NoiseLine):
+            self.messages.append((event.ref, item.message))
         if isinstance(item, Request) and item.direction == "to_server":
-            key = item.message.id_key
-            if item.transmission_of is not None and (item.transmission_of, key) in self.calls:
-                self.calls[item.transmission_of, key].transmissions.append(event.ref)
-            else:
-                self.calls[event.ref, key] = _Building(event, item.message)
-            if item.reuses:
-                self.ambiguous.append(event.ref)
+            self._request(item, event)
         elif isinstance(item, Cancel) and item.direction == "to_server" and item.of is not None and not item.late:
-            # A batch puts several calls under one frame; a cancellation of one of them is not told apart further.
-            for (ref, _), call in self.calls.items():
-                call.cancelled = call.cancelled or ref == item.of
-        elif isinstance(item, Answer) and item.direction == "to_subject":
-            self._answer(item, event, raw)
+            params = item.message.params
+            named = params.get("requestId") if isinstance(params, dict) else None
+            call = self.by_id.get((item.of, id_key(named)))
+            if call is not None:
+                call.cancelled = True
+        elif isinstance(item, Answer):
+            self._answer(item, event, raw, in_batch)
 
-    def _answer(self, item: Answer, event: Event, raw: bytes) -> None:
+    def _request(self, item: Request, event: Event) -> None:
+        key = item.message.id_key
+        standing = self.by_id.get((item.transmission_of, key)) if item.transmission_of is not None else None
+        if standing is not None:
+            standing.transmissions.append(event.ref)
+        else:
+            call = _Building(event, item)
+            self.calls.append(call)
+            self.by_id.setdefault((event.ref, key), call)
+        if item.reuses:
+            self.ambiguous.append(event.ref)
+
+    def _answer(self, item: Answer, event: Event, raw: bytes, in_batch: bool) -> None:
         if item.orphan:
             self.orphans.append(event.ref)
             return
         if item.contradicts is not None:
             self.contradictions.append((item.contradicts, event.ref))
-        call = self.calls.get((item.to, item.message.id_key)) if item.to is not None else None
-        if call is None:
+        if item.to is None:
             self.ambiguous.append(event.ref)
             return
-        call.answers.append(self._delivery(item, event, raw))
+        call = self.by_id.get((item.to, item.message.id_key))
+        if item.direction == "to_subject" and call is not None:
+            call.answers.append(self._delivery(item, event, raw, in_batch))
 
-    def _delivery(self, item: Answer, event: Event, raw: bytes) -> Delivery:
+    def _delivery(self, item: Answer, event: Event, raw: bytes, in_batch: bool) -> Delivery:
         acts = self.acts.get(event.ref, [])
-        applied = [act for act in acts if act.applied and act.modified is not None]
-        sent = self.delivered.get(event.ref + ">to_subject")
+        sent = next(iter(self.delivered.get((event.ref, "to_subject"), ())), None)
         return Delivery(
             ref=event.ref,
             t_ns=event.t_mono_ns,
             original=raw,
             message=item.message,
-            expected=applied[-1].modified if applied else raw,
+            in_batch=in_batch,
+            expected=_left(acts, raw),
             delivered_ref=sent.ref if sent else None,
             delivered_digest=sent.body["sha256"] if sent else None,
             t_delivered_ns=sent.t_mono_ns if sent else None,
-            intervened=next((act for act in acts if act.did == "intervened"), None),
+            interventions=tuple(act for act in acts if act.did == "intervened"),
             policies=tuple(act for act in acts if act.did != "intervened"),
             repeats=item.repeats,
             contradicts=item.contradicts,
@@ -206,27 +144,37 @@ class _Reading:
         )
 
     def _check_delivery(self, event: Event, raw: bytes) -> None:
-        """Note every message that was delivered otherwise than the record of acts explains."""
-        way = "to_server" if event.kind == "mcp.sent" else "to_subject"
-        sent = self.delivered.get(f"{event.ref}>{way}")
-        if sent is None:
-            return
-        applied = [act for act in self.acts.get(event.ref, ()) if act.applied and act.modified is not None]
-        explained = applied[-1].modified if applied and way == "to_subject" else raw
-        if explained is None or sent.body["sha256"] != digest_of(explained):
-            self.unexpected.append(sent.ref)
+        """Note every delivery of a message that the record of acts does not explain, in either direction."""
+        acts = self.acts.get(event.ref, [])
+        from_subject = event.kind == "mcp.sent" or event.body.get("side") == "subject"
+        told = {digest_of(act.modified) for act in acts if act.did == "refused" and act.modified is not None}
+        whole = None if event.body.get("truncated") else digest_of(raw if from_subject else _left(acts, raw))
+        for way in ("to_server", "to_subject"):
+            forward = (way == "to_server") == from_subject
+            for sent in self.delivered.get((event.ref, way), ()):
+                explained = whole in (None, sent.body["sha256"]) if forward else sent.body["sha256"] in told
+                if not explained:
+                    self.unexpected.append(sent.ref)
 
     def exchanges(self) -> list[Exchange]:
-        return [self._exchange(ref, call) for (ref, _), call in self.calls.items()]
+        return [self._exchange(call) for call in self.calls]
 
-    def _exchange(self, ref: str, call: _Building) -> Exchange:
+    def other_acts(self) -> list[str]:
+        """Acts on messages that are neither a request nor its answer: nothing of the kind can be declared."""
+        about = {ref for call in self.calls for ref in (*call.transmissions, *(a.ref for a in call.answers))}
+        return [act.ref for ref, acts in self.acts.items() if ref not in about for act in acts]
+
+    def _exchange(self, call: _Building) -> Exchange:
         event, message = call.event, call.message
-        forwarded = self.delivered.get(ref + ">to_server")
-        refusal = next((act for act in self.acts.get(ref, ()) if act.did == "refused"), None)
-        told = self.delivered.get(ref + ">to_subject")
+        policies = [(ref, act) for ref in call.transmissions for act in self.acts.get(ref, ())]
+        refused = [(ref, act) for ref, act in policies if act.did == "refused"]
+        reached = bool(call.answers) or any((ref, "to_server") in self.delivered for ref in call.transmissions)
+        kept_back = not reached and {ref for ref, _ in refused} == set(call.transmissions)
+        told = [sent.t_mono_ns for ref, _ in refused for sent in self.delivered.get((ref, "to_subject"), ())]
         return Exchange(
-            ref=ref,
-            server=event.body["server"],
+            ref=event.ref,
+            part=call.part,
+            server=self.server,
             connection=event.body["connection"],
             session=event.session,
             boot=event.boot,
@@ -235,58 +183,63 @@ class _Reading:
             target=message.target,
             arguments=message.arguments,
             t_ns=event.t_mono_ns,
-            t_forwarded_ns=forwarded.t_mono_ns if forwarded else None,
             transmissions=tuple(call.transmissions),
             answers=tuple(call.answers),
             cancelled=call.cancelled,
-            refusal=refusal,
-            refusal_delivered_ns=told.t_mono_ns if told and refusal else None,
+            policies=tuple(act for _, act in policies),
+            refusal=refused[0][1] if kept_back else None,
+            refusal_delivered_ns=min(told) if told and kept_back else None,
+            half_refused=bool(refused) and not kept_back,
         )
+
+
+def _left(acts: list[Act], raw: bytes) -> bytes:
+    """What the acts on record left of a message."""
+    applied = [act.modified for act in acts if act.applied and act.modified is not None]
+    return applied[-1] if applied else raw
 
 
 def _act(evidence: TrialEvidence, event: Event) -> Act:
-    body = event.body
-    if event.kind == "mcp.intervened":
-        return Act(
-            event.ref,
-            event.t_mono_ns,
-            body["intervention"],
-            "intervened",
-            body["applied"],
-            body.get("why"),
-            body["original"],
-            evidence.payload(event, "modified"),
-            body.get("proof"),
-            body["occurrence"],
-        )
+    body: dict[str, Any] = event.body
+    changed = event.kind == "mcp.intervened"
     return Act(
-        event.ref,
-        event.t_mono_ns,
-        body["policy"],
-        body["did"],
-        body["did"] in ("labelled", "stripped"),
-        None,
-        body["original"],
-        evidence.payload(event, "delivered"),
-        None,
-        None,
+        ref=event.ref,
+        t_ns=event.t_mono_ns,
+        name=body["intervention"] if changed else body["policy"],
+        did="intervened" if changed else body["did"],
+        applied=body["applied"] if changed else body["did"] in ("labelled", "stripped"),
+        why=body.get("why"),
+        original=body["original"],
+        modified=evidence.payload(event, "modified" if changed else "delivered"),
+        modified_digest=None if changed else body.get("modified"),
+        proof=body.get("proof"),
+        occurrence=body.get("occurrence"),
+        request=body.get("request"),
     )
+
+
+def _order(exchange: Exchange) -> tuple[int, str, int, int]:
+    writer, seq = split_ref(exchange.ref)
+    return exchange.t_ns, writer, seq, exchange.part
 
 
 def read_wire(evidence: TrialEvidence) -> Wire:
     """Read every tap of a trial into exchanges, in order of the time the request arrived at its tap."""
-    readings = []
-    for writer in evidence.writers("tap:"):
-        reading = _Reading(evidence, writer)
+    readings = [_Reading(evidence, writer) for writer in evidence.writers("tap:")]
+    for reading in readings:
         reading.read()
-        readings.append(reading)
-    exchanges = sorted((e for r in readings for e in r.exchanges()), key=lambda e: (e.t_ns, e.ref))
     return Wire(
-        exchanges=tuple(exchanges),
+        exchanges=tuple(sorted((e for r in readings for e in r.exchanges()), key=_order)),
         orphans=tuple(ref for r in readings for ref in r.orphans),
         ambiguous=tuple(ref for r in readings for ref in r.ambiguous),
         contradictions=tuple(pair for r in readings for pair in r.contradictions),
-        noise=tuple(ref for r in readings for ref in r.noise),
+        noise=tuple(e.ref for r in readings for e in r.events if e.kind == "mcp.noise"),
         unexpected_changes=tuple(ref for r in readings for ref in r.unexpected),
         unreadable=tuple(ref for r in readings for ref in r.unreadable),
+        other_acts=tuple(ref for r in readings for ref in r.other_acts()),
+        strays=tuple(ref for r in readings for ref in r.strays),
+        lost_originals=tuple(ref for r in readings for ref in r.lost),
+        misnamed=tuple(e.ref for r in readings for e in r.events if e.body["server"] != r.server),
+        messages=tuple(pair for r in readings for pair in r.messages),
+        last_ns=max((e.t_mono_ns for r in readings for e in r.events), default=None),
     )

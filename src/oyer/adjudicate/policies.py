@@ -1,0 +1,94 @@
+"""Step 1, the policy of the hardened arm: it acted on everything it is declared on, as declared, and on nothing else.
+
+A label is put on again and compared; a deny rule is asked again about every call. An arm without a declared policy has
+none. Source: the scoring design, "The hardened arm", `INTERVENTION_EXCESS`, `INTERVENTION_NOT_DELIVERED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oyer.adjudicate.arm import Arm
+from oyer.adjudicate.reasons import reason
+from oyer.evidence import digest_of
+from oyer.observe import Act, Delivery, Exchange, labelled, protocol_block
+from oyer.protocol import subset_of
+from oyer.records import Hardened, Reason
+
+__all__ = ["policy_reasons"]
+
+
+def policy_reasons(arm: Arm) -> Iterator[Reason]:
+    """Yield every act of a policy that is not the declared one, and every place where the declared one did not act."""
+    policy = arm.case.hardened if arm.condition == "hardened" else None
+    did = {"label": "labelled", "block": "refused"}[policy.kind] if policy is not None else None
+    for act in _acts(arm):
+        if policy is None or act.name != policy.id:
+            why = f"a policy {act.name!r} acted that this arm does not have"
+            yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[act.ref])
+        elif act.did != did:
+            why = f"the policy {act.did} something, which it is not declared to do"
+            yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[act.ref])
+    for exchange in arm.wire.exchanges:
+        if exchange.half_refused:
+            why = f"{exchange.server} {exchange.target}: the policy refused it, and it reached the server all the same"
+            yield reason("CONTRADICTORY", why, arm=arm.condition, evidence=exchange.refs)
+        if policy is not None:
+            yield from _label(arm, policy, exchange) if policy.label is not None else _block(arm, policy, exchange)
+
+
+def _acts(arm: Arm) -> Iterator[Act]:
+    for exchange in arm.wire.exchanges:
+        yield from exchange.policies
+        for answer in exchange.answers:
+            yield from answer.policies
+
+
+def _label(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
+    declared = policy.label is not None and (exchange.server, exchange.tool) == (policy.label.server, policy.label.tool)
+    for answer in exchange.answers:
+        acts = [act for act in answer.policies if act.did == "labelled" and act.name == policy.id]
+        if acts and not (declared and len(acts) == 1 and _is_the_label(policy, answer, acts[0])):
+            why = "the label on record is not the declared one"
+            yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[act.ref for act in acts])
+        elif declared and not acts and answer.delivered_digest is not None and _takes_label(policy, answer):
+            yield _idle(arm, policy, "an answer was delivered without its label", (answer.ref,))
+
+
+def _is_the_label(policy: Hardened, answer: Delivery, act: Act) -> bool:
+    before = answer.before_policy
+    return (
+        not answer.in_batch
+        and act.original == digest_of(answer.original)
+        and act.modified_digest in (None, digest_of(before))
+        and act.modified is not None
+        and act.modified == labelled(policy, before)
+    )
+
+
+def _takes_label(policy: Hardened, answer: Delivery) -> bool:
+    """An answer without text has no place for a label; one in a batch could not be labelled, and had to be."""
+    return answer.in_batch or labelled(policy, answer.before_policy) is not None
+
+
+def _block(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
+    rule = protocol_block(policy)
+    if rule is None or policy.block is None:
+        return
+    denied = (
+        exchange.server == policy.block.server
+        and exchange.tool == rule.tool
+        and (rule.arguments is None or subset_of(rule.arguments, exchange.arguments))
+    )
+    refused = [act for act in exchange.policies if act.did == "refused" and act.name == policy.id]
+    if refused and not denied:
+        why = f"the policy refused {exchange.server} {exchange.target}, which it does not deny"
+        yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[act.ref for act in refused])
+    elif denied and exchange.refusal is None and not exchange.half_refused:
+        yield _idle(arm, policy, "a call that it denies was not refused", exchange.transmissions)
+
+
+def _idle(arm: Arm, policy: Hardened, why: str, refs: tuple[str, ...]) -> Reason:
+    return reason(
+        "INTERVENTION_NOT_DELIVERED", f"the policy {policy.id} did not act: {why}", arm=arm.condition, evidence=refs
+    )
