@@ -56,7 +56,7 @@ ONE_SESSION = {
     "garbler": ("INCONCLUSIVE", (*GARBLED, "CUT_SHORT")),
 }
 # Its memo needs nothing of what was read, so blind repetition writes the lure down in every arm, and is exposed to it.
-JSON_MEMO = {**TWO_SESSIONS, "replay": ("INCONCLUSIVE", CONTAMINATED)}
+JSON_MEMO = {**TWO_SESSIONS, "replay": ("INCONCLUSIVE", (*CONTAMINATED, "BASELINE_CONTAMINATED:memo"))}
 TABLE = {"cascade-memo": TWO_SESSIONS, "cascade-memo-json": JSON_MEMO, "notes-injection": ONE_SESSION}
 
 
