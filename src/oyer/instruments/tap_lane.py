@@ -7,9 +7,8 @@ while the far side does not read, this side is not read either. What a frame mea
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from oyer.errors import HarnessError, OyerError
@@ -68,7 +67,8 @@ class Lane:
             self._task.cancel()
 
     def _data(self, data: bytes) -> None:
-        self._backlog.extend((frame, True) for frame in self._splitter.feed(data))
+        for frame in self._splitter.feed(data):
+            self._backlog.append((frame, True))
         if self._splitter.pending_bytes > self._splitter.max_frame_bytes:
             # The bound is passed: no need to wait for a line end that may never come.
             rest = self._splitter.end()
@@ -88,9 +88,13 @@ class Lane:
         if self._task is not None:
             return
         while self._backlog and not self.writer.pending_bytes:
-            step: Coroutine[Any, Any, None] | None = None
-            with self._guard():
-                step = self._step(*self._backlog.popleft())
+            frame, is_whole = self._backlog.popleft()
+            try:
+                step = self._step(frame, is_whole)
+            except BaseException as error:
+                if self._reported(error):
+                    return
+                raise
             if step is not None:
                 self._reader.pause()
                 self._task = asyncio.get_running_loop().create_task(self._await_step(step))
@@ -105,26 +109,21 @@ class Lane:
 
     async def _await_step(self, step: Coroutine[Any, Any, None]) -> None:
         try:
-            with self._guard():
-                await step
+            await step
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            if not self._reported(error):
+                raise
         finally:
             self._task = None
         if not self._stopped:
             self._flow()
 
-    @contextlib.contextmanager
-    def _guard(self) -> Iterator[None]:
-        """Turn a known failure into a report; report an unknown one too, and let it go on to the event loop."""
-        try:
-            yield
-        except asyncio.CancelledError:
-            raise
-        except (OSError, OyerError) as error:
-            self._fail(error)
-        except BaseException:
-            self._fail(HarnessError("E-TAP-STEP", "a step of the tap failed in an unforeseen way"))
-            raise
-
-    def _fail(self, error: OSError | OyerError) -> None:
+    def _reported(self, error: BaseException) -> bool:
+        """Report a failed step; True for a known failure, False for one that must also go on to the event loop."""
         self.stop()
-        self._on_error(error)
+        known = isinstance(error, OSError | OyerError)
+        unforeseen = HarnessError("E-TAP-STEP", f"a step of the tap failed in an unforeseen way: {error!r}")
+        self._on_error(error if isinstance(error, OSError | OyerError) else unforeseen)
+        return known
