@@ -135,7 +135,7 @@ def test_every_problem_is_told_at_once_in_the_order_of_the_file() -> None:
         'f.yaml:6:26: budget.low: the text "yes" is not what belongs here; expected a whole number [E-RECORD-TYPE]',
         (
             'f.yaml:7:14: parts[0].id: the text "q q" has the wrong form; expected names of letters, digits and . _ -'
-            " joined by /, as in cascade-memo/overt-forgery [E-RECORD-VALUE]"
+            " joined by /, as in family/member [E-RECORD-VALUE]"
         ),
         "f.yaml:7:20: parts[1]: the whole number 7 is not what belongs here; expected a mapping [E-RECORD-TYPE]",
     ]
