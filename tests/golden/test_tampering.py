@@ -121,6 +121,30 @@ def test_a_payload_that_is_not_what_its_digest_says(forger: Forger) -> None:
     assert "E-PAYLOAD-DIGEST" in expect(forger, 5)
 
 
+def test_evid_05_a_bare_integer_beyond_what_is_safe(forger: Forger) -> None:
+    def edit(events: Lines) -> None:
+        next(e for e in events if e["kind"] == "turn.received")["body"]["calls"] = 2**53 + 1
+
+    forger.edit_events(forger.trial(CONFIRMED), HARNESS, edit)
+    forger.reseal()
+    assert "E-EVENT-BODY" in expect(forger, 5)
+
+
+@pytest.mark.parametrize("text", ["[" * 4000, "[" * 2000 + "]" * 2000, '{"a":' * 600 + "1" + "}" * 600, "9" * 4000])
+def test_a_message_made_to_break_its_reader(forger: Forger, text: str) -> None:
+    """A server may answer anything; the scorer sees it through a good chain and has an answer."""
+
+    def edit(events: Lines) -> None:
+        for event in events:
+            if event["kind"] == "mcp.received":
+                event["body"]["payload"] = {"sha256": digest_of(text.encode()), "size": len(text), "text": text}
+                event["blobs"] = []
+
+    forger.edit_events(forger.trial(CONFIRMED), TAP, edit)
+    forger.reseal()
+    expect(forger, 8, 10)
+
+
 def test_a_newer_vocabulary(forger: Forger) -> None:
     forger.edit_events(forger.trial(CONFIRMED), HARNESS, lambda events: events[0]["body"].update(vocabulary=2))
     forger.reseal()

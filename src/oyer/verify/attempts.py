@@ -26,7 +26,10 @@ from oyer.observe import TrialEvidence
 from oyer.verify.reading import Reader
 from oyer.verify.survey import Survey
 
-__all__ = ["AttemptReading", "BlobUse", "read_attempts"]
+__all__ = ["OPENED", "AttemptReading", "BlobUse", "read_attempts"]
+
+OPENED = ("case", "case_id", "repetition")
+"""The fields of `trial.opened` that the plan states too."""
 
 
 class BlobUse(NamedTuple):
@@ -41,7 +44,8 @@ class AttemptReading(NamedTuple):
     """What one attempt on disk shows. `state` is what the ledger knows of it, None where it knows nothing.
 
     `missing` says that the ledger lists evidence and nothing is there. `packed` is the packed file as stored. `torn`
-    maps a writer to the bytes after its last newline. `opened` and `closed` are the bodies of these events.
+    maps a writer to the bytes after its last newline. `opened` holds what `trial.opened` says of case and repetition,
+    `closed` the status in `trial.closed`.
     """
 
     trial: str
@@ -55,7 +59,7 @@ class AttemptReading(NamedTuple):
     torn: Mapping[str, int] = {}
     leftovers: tuple[Problem, ...] = ()
     opened: Mapping[str, Any] | None = None
-    closed: Mapping[str, Any] | None = None
+    closed: str | None = None
     blobs: tuple[BlobUse, ...] = ()
     named: tuple[tuple[str, str], ...] = ()
 
@@ -100,18 +104,17 @@ def _read_one(
         return found._replace(missing=True, path=packed_path(trial, attempt))
     reader = survey.reader
     try:
-        stored = reader.file(found.path) if is_packed else None
+        found = found._replace(packed=reader.file(found.path) if is_packed else None)
         journals = dict(reader.journals(trial, attempt))
     except OyerError as error:
         return found._replace(unreadable=error.problems[0])
     check = check_attempt(journals, expect=_expected(survey, trial, attempt, state, journals))
     return found._replace(
-        packed=stored,
         defects=check.defects,
         torn={writer: len(journal.torn) for writer, journal in check.journals.items() if journal.torn},
         leftovers=tuple(_leftovers(reader, journals, running)) if is_packed else (),
-        opened=check.opened,
-        closed=check.closed,
+        opened=None if check.opened is None else {name: check.opened[name] for name in OPENED},
+        closed=None if check.closed is None else check.closed["status"],
         blobs=tuple(_blob_uses(check, found.path)),
         named=named_runs(TrialEvidence(check, reader.content, ())),
     )

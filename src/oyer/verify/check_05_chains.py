@@ -106,7 +106,11 @@ def _status(attempt: AttemptReading) -> str:
 def _packed(attempt: AttemptReading, found: Findings) -> None:
     """Compare the stored bytes of the packed attempt with the digest that the ledger recorded when it was sealed."""
     state, packed = attempt.state, attempt.packed
-    if state is None or state.digest is None:
+    if state is None:
+        return
+    if state.digest is None:
+        if state.state in {"torn", "refused"}:
+            found.failed("E-ATTEMPT-UNKNOWN", f"the ledger says that {attempt.name} left nothing", attempt.path)
         return
     if packed is None:
         if attempt.unreadable is None:
@@ -118,12 +122,12 @@ def _packed(attempt: AttemptReading, found: Findings) -> None:
 
 def _status_agrees(attempt: AttemptReading, found: Findings) -> None:
     state, closed = attempt.state, attempt.closed
-    if state is None or state.state != "sealed" or closed is None or closed["status"] == state.status:
+    if state is None or state.state != "sealed" or closed is None or closed == state.status:
         return
     # A journal that could not be sealed is packed as it is, and the ledger then says harness_error.
     if state.status == "harness_error" and attempt.defects:
         return
-    message = f"the ledger says {state.status} and trial.closed says {closed['status']} ({attempt.name})"
+    message = f"the ledger says {state.status} and trial.closed says {closed} ({attempt.name})"
     found.failed("E-LEDGER-STATUS", message, attempt.path)
 
 
