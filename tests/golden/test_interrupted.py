@@ -113,6 +113,28 @@ def test_interrupted_by_the_operator(tmp_path: Path) -> None:
     assert "the operator interrupted the series" in told(found)
 
 
+def test_a_trial_cut_short_by_the_operator(tmp_path: Path) -> None:
+    golden = begin(tmp_path / "s")
+    first, second = golden.plan.trials
+    golden.run(first)
+    script = golden.claim(second)
+    script.open()
+    script.attempt.seal("harness_error", why="interrupted")
+    golden.finish(interrupted=True)
+    found = verify(tmp_path / "s")
+    assert (found.exit_code, failing(found)) == (5, set()), told(found)
+    assert "1 of 2 planned trials were cut short by the operator" in told(found)
+
+
+def test_interrupted_after_the_last_trial_had_ended(tmp_path: Path) -> None:
+    golden = begin(tmp_path / "s")
+    for planned in golden.plan.trials:
+        golden.run(planned)
+    golden.finish(interrupted=True)
+    found = verify(tmp_path / "s")
+    assert found.exit_code == 0 and "after its last trial had ended" in notes(found)
+
+
 def test_closed_without_a_trial_and_without_a_reason(tmp_path: Path) -> None:
     golden = begin(tmp_path / "s")
     golden.run(golden.plan.trials[0])

@@ -258,6 +258,24 @@ def test_a_trial_excluded_without_a_rule(forger: Forger) -> None:
     assert "the plan has no rule for that" in expect(forger, 6)
 
 
+def test_a_trial_that_ran_excluded_without_a_rule(forger: Forger) -> None:
+    trial = forger.trial(QUIET)
+    excluded = {
+        "attempt": None,
+        "body": {},
+        "digest": None,
+        "kind": "excluded",
+        "run": None,
+        "status": None,
+        "t_wall": "2026-01-01T00:00:00Z",
+        "trial": trial,
+        "why": "it looked odd",
+    }
+    forger.edit_ledger(lambda records: records.insert(-1, excluded))
+    forger.reseal()
+    assert "the plan has no rule for that" in expect(forger, 6, only=True)
+
+
 # ---------------------------------------------------------------- seals
 
 

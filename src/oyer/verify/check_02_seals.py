@@ -29,7 +29,12 @@ def check_seals_exact(survey: Survey, derivation: Derivation) -> Check:
     if survey.phase is Phase.UNOPENED:
         found.open("E-SERIES-NONE", "the series was never opened: nothing was sealed", "ledger.jsonl")
     elif survey.phase is Phase.OPEN and not survey.seals and not survey.of("seal"):
-        found.open("E-SERIES-OPEN", "the series was not closed: nothing was sealed", "ledger.jsonl", "resume the run")
+        found.open(
+            "E-SERIES-OPEN",
+            "the series was not closed: nothing was sealed",
+            "ledger.jsonl",
+            "run the plan again, in a new directory",
+        )
     else:
         _sealed(survey, derivation, found)
     return found.close(f"{_count(survey)} files are exactly those of {len(survey.seals)} seals")

@@ -61,7 +61,12 @@ def _ledger(survey: Survey, found: Findings) -> None:
     elif survey.phase is Phase.OPEN:
         for defect in ledger.defects:
             found.note(f"torn: {path}: {defect.message}")
-        found.open("E-SERIES-OPEN", "the ledger was not closed: nothing commits to its end", path, "resume the run")
+        found.open(
+            "E-SERIES-OPEN",
+            "the ledger was not closed: nothing commits to its end",
+            path,
+            "run the plan again, in a new directory",
+        )
     elif survey.ledger_data is not None:
         for defect in ledger.defects:
             found.failed(defect.code, defect.message, f"{path} {defect.where}", LEDGER_ADVICE)

@@ -17,6 +17,9 @@ __all__ = ["check_trials"]
 
 ADVICE = "a series with a missing or added trial proves nothing about its plan: restore it from a copy"
 
+INTERRUPTED = "interrupted"
+"""Why the ledger says that an attempt ended, where the operator stopped it."""
+
 
 def check_trials(survey: Survey, attempts: Sequence[AttemptReading]) -> Check:
     """Compare plan, ledger and disk."""
@@ -55,11 +58,14 @@ def _unplanned(survey: Survey, found: Findings) -> None:
 def _accounted(survey: Survey, found: Findings) -> None:
     """Every planned trial without a counted attempt needs a reason that is on record."""
     waiting: list[str] = []
+    cut: list[str] = []
     for trial in survey.planned:
-        if survey.ledger.counted(trial) is not None:
-            continue
+        counted = survey.ledger.counted(trial)
         if trial in survey.ledger.excluded:
             _excluded(survey, trial, survey.ledger.excluded[trial], found)
+        elif counted is not None:
+            if survey.interrupted and counted.why == INTERRUPTED:
+                cut.append(trial)
         elif survey.phase is Phase.CLOSED and not survey.interrupted:
             found.failed(
                 "E-LEDGER-ROW", f"trial {trial} is planned and has no counted attempt", f"ledger.jsonl {trial}"
@@ -69,11 +75,19 @@ def _accounted(survey: Survey, found: Findings) -> None:
     if waiting:
         why = "the operator interrupted the series" if survey.interrupted else "the series was not closed"
         message = f"{len(waiting)} of {len(survey.planned)} planned trials have no counted attempt: {why}"
-        found.open("E-LEDGER-ROW", message, f"ledger.jsonl {waiting[0]}", "run the plan again")
-    elif survey.phase is Phase.OPEN:
-        found.open("E-SERIES-OPEN", "every trial ran, and the series was not closed", "ledger.jsonl", "resume the run")
-    elif survey.interrupted:
-        found.note("the operator interrupted the series after its last trial")
+        found.open("E-LEDGER-ROW", message, f"ledger.jsonl {waiting[0]}", "run the plan again, in a new directory")
+    if cut:
+        message = f"{len(cut)} of {len(survey.planned)} planned trials were cut short by the operator"
+        found.open("E-LEDGER-ROW", message, f"ledger.jsonl {cut[0]}", "run the plan again, in a new directory")
+    if not waiting and survey.phase is Phase.OPEN:
+        found.open(
+            "E-SERIES-OPEN",
+            "every trial ran, and the series was not closed",
+            "ledger.jsonl",
+            "run the plan again, in a new directory",
+        )
+    if not waiting and not cut and survey.interrupted:
+        found.note("the operator interrupted the series after its last trial had ended")
 
 
 def _excluded(survey: Survey, trial: str, why: str, found: Findings) -> None:

@@ -32,7 +32,12 @@ def report_derived(
         found.open(problem.code, problem.message, problem.where, "see checks 4 and 5")
     missing = sorted(path for path in derivation.missing if path.startswith(directory))
     if survey.phase in {Phase.UNOPENED, Phase.OPEN}:
-        found.open("E-SERIES-OPEN", "the series was not closed: nothing was derived yet", directory, "resume the run")
+        found.open(
+            "E-SERIES-OPEN",
+            "the series was not closed: nothing was derived yet",
+            directory,
+            "run the plan again, in a new directory",
+        )
     elif missing and not survey.judged:
         found.open("E-DERIVED-MISSING", "the series was closed and nothing was derived under a seal yet", directory)
     else:
