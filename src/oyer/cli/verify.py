@@ -38,7 +38,7 @@ def command(series: Path, as_json: bool) -> int:
 
         found = verify_series(reader)
     if as_json:
-        print_json({**verification_value(found), "path": str(series), "exit_code": found.exit_code})
+        print_json({**verification_value(found), "path": str(series)})
     else:
         print_page(verification_page(found, look_of(sys.stdout)))
     return found.exit_code
@@ -46,19 +46,7 @@ def command(series: Path, as_json: bool) -> int:
 
 def verification_value(found: Verification) -> dict[str, Any]:
     """Return a verification as JSON."""
-    from oyer.report import problem_value
-
-    checks = [
-        {
-            "number": check.number,
-            "name": check.name,
-            "status": check.status,
-            "detail": check.detail,
-            "findings": [problem_value(finding) for finding in check.findings],
-        }
-        for check in found.checks
-    ]
-    return {"checks": checks, "words": found.words}
+    return found.to_json()
 
 
 def verification_page(found: Verification, look: Look) -> Page:
@@ -76,4 +64,6 @@ def verification_page(found: Verification, look: Look) -> Page:
         if len(check.findings) > _MOST_FINDINGS:
             more = f"and {len(check.findings) - _MOST_FINDINGS} more (all with --json)"
             page += (line(" " * 22, say(more, "dim")),)
+        for note in check.notes[:_MOST_FINDINGS]:
+            page += fold([say(note, "dim")], look, indent=" " * 22, hanging=" " * 24)
     return (*page, (), *fold([say(found.words)], look, indent="  "))
