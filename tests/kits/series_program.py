@@ -37,6 +37,8 @@ def main(case: str, subjects: str, out: str, *options: str) -> int:
             jobs=int(given.get("jobs", 1)),
             on_progress=lambda p: tell(sys.stdout, f"{p.done}/{p.total} {p.current}"),
         )
+    except KeyboardInterrupt:
+        return 130
     except OyerError as error:
         tell(sys.stderr, str(error))
         return error.exit_code

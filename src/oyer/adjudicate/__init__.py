@@ -20,6 +20,7 @@ from oyer.adjudicate.series import (
     derive_groups,
     derive_series,
     derived_files,
+    late_runs,
     named_runs,
 )
 
@@ -37,6 +38,7 @@ __all__ = [
     "derive_outcome",
     "derive_series",
     "derived_files",
+    "late_runs",
     "named_runs",
     "observed_pins",
 ]

@@ -18,6 +18,7 @@ __all__ = [
     "derive_groups",
     "derive_series",
     "derived_files",
+    "late_runs",
     "named_runs",
 ]
 
@@ -35,7 +36,8 @@ class SeriesInput(NamedTuple):
     """A plan with its pinned cases, the counted attempts by trial, and the pins per subject and case.
 
     `trials` may read an attempt each time it is asked for one. `named` holds the effects rejected anywhere in the
-    series by the run they name (see `named_runs`); without it every trial is read once more to find them.
+    series by the run they name (see `named_runs`); without it every trial is read once more to find them. `late` holds
+    those that came when no trial was left to record them (see `late_runs`).
     """
 
     plan: Plan
@@ -43,6 +45,7 @@ class SeriesInput(NamedTuple):
     trials: Mapping[str, TrialInput]
     pinned: Mapping[tuple[str, str], PinSet]
     named: Mapping[str, tuple[str, ...]] | None = None
+    late: Mapping[str, tuple[str, ...]] = {}
 
 
 class SeriesResult(NamedTuple):
@@ -70,7 +73,9 @@ def derive_series(given: SeriesInput) -> SeriesResult:
 
 def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
     """Derive a series one repetition of a case and subject at a time; only its arms are held meanwhile."""
-    named = _named(given) if given.named is None else given.named
+    named = dict(_named(given) if given.named is None else given.named)
+    for run, refs in given.late.items():
+        named[run] = (*named.get(run, ()), *refs)
     for group in _groups(given.plan):
         read = {planned.trial: given.trials.get(planned.trial) for planned in group}
         arms = {p.trial: _arm(given, p, trial) for p in group if (trial := read[p.trial]) is not None}
@@ -82,6 +87,19 @@ def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
 def named_runs(evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:
     """Return `(run, ref)` for every effect that a sink of this trial rejected and that names a run."""
     return tuple(pair for watch in read_watches(evidence).values() for pair in watch.names)
+
+
+def late_runs(closing: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    """Return what the closing record of a ledger keeps of late effects: references by the run that each one names.
+
+    Each is a text that begins with the run; the rest (digests of token and request, how it began) is for people.
+    """
+    kept = closing.get("late")
+    found: dict[str, tuple[str, ...]] = {}
+    for number, text in enumerate(kept if isinstance(kept, list | tuple) else ()):
+        run = str(text).partition(" ")[0]
+        found[run] = (*found.get(run, ()), f"ledger:late/{number}")
+    return found
 
 
 def _outcome(planned: PlannedTrial, arm: Arm, trial: TrialInput | None) -> Outcome:

@@ -11,25 +11,38 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import Coroutine
 from typing import Any
 
 from oyer.engine.context import AttemptPlan, SeriesContext
-from oyer.engine.environment import subject_text
-from oyer.engine.faults import FaultLog, status_of
-from oyer.engine.instruments import Bench, open_bench
+from oyer.engine.environment import isolation_problem, subject_text
+from oyer.engine.faults import FaultLog, fault_class, status_of
+from oyer.engine.instruments import Bench
 from oyer.engine.place import Placement
 from oyer.engine.sessions import run_sessions
-from oyer.errors import OyerError
+from oyer.engine.stopping import to_the_end
+from oyer.errors import Blocked, HarnessError, OyerError
 from oyer.evidence import VOCABULARY, Envelope
-from oyer.host import RunDir, base_environment, boot_id, copy_world, make_run_dir, new_run_id, sweep_run
+from oyer.host import (
+    RunDir,
+    base_environment,
+    boot_id,
+    copy_world,
+    make_run_dir,
+    new_run_id,
+    reach,
+    sweep_run,
+)
 from oyer.store import AttemptStore, JournalWriter
 
 __all__ = ["run_attempt"]
 
 
 async def run_attempt(context: SeriesContext, plan: AttemptPlan) -> str:
-    """Run one attempt and return its sealed execution status. Raises only what makes the series itself impossible."""
+    """Run one attempt and return its sealed execution status.
+
+    Raises: HarnessError where the store cannot go on; CancelledError, with nothing sealed, after a stop at once.
+    """
     run = str(new_run_id())
     envelope = Envelope(
         series=context.series,
@@ -39,16 +52,14 @@ async def run_attempt(context: SeriesContext, plan: AttemptPlan) -> str:
         attempt=plan.attempt,
         boot=boot_id(),
     )
-    store = context.store.open_attempt(envelope)
-    attempt = _Attempt(context, plan, run, store)
-    try:
-        await attempt.conduct()
-    except asyncio.CancelledError:
-        attempt.fault("engine", "harness", "interrupted")
-        attempt.interrupted = True
-    except Exception as bug:  # noqa: BLE001 - the trial's outer seal: whatever it is, it is this trial's harness error
-        attempt.fault("engine", "harness", f"a bug in Oyer: {type(bug).__name__}: {bug}")
-    return attempt.close()
+    attempt = _Attempt(context, plan, run, context.store.open_attempt(envelope))
+    with contextlib.ExitStack() as held:
+        held.callback(attempt.abandon)
+        await attempt.step(attempt.conduct(held))
+        await context.stop.finish(attempt.release())
+        if context.stop.at_once:
+            raise asyncio.CancelledError
+        return attempt.close()
 
 
 class _Attempt:
@@ -61,53 +72,136 @@ class _Attempt:
         self.store = store
         self.journal: JournalWriter = store.writer("harness")
         self.faults = FaultLog()
-        self.heads: dict[str, dict[str, Any]] = {}
+        self.placement = Placement()
+        self.rundir: RunDir | None = None
+        self.bench: Bench | None = None
         self.stopped_by: str | None = None
         self.interrupted = False
         self.opened = False
 
-    def fault(self, where: str, cls: str, message: str) -> None:
-        """Record a fault of our own and take note of it; a journal that cannot be written is itself one."""
+    # -- the outer seal -----------------------------------------------------------------------------------
+
+    async def step(self, doing: Coroutine[Any, Any, None]) -> None:
+        """Do one step of the attempt; whatever becomes of it is this attempt's fault and goes no further."""
         try:
+            await doing
+        except asyncio.CancelledError:
+            if self.context.stop.at_once:
+                raise
+            self.interrupted = True
+            self.fault("engine", "harness", "interrupted")
+        except OyerError as error:
+            self.fault("engine", fault_class(error), str(error))
+        except OSError as error:
+            self.fault("engine", "harness", f"{type(error).__name__}: {error}")
+        except Exception as bug:  # noqa: BLE001 - the trial's outer seal: whatever it is, it is this trial's harness error
+            self.fault("engine", "harness", f"a bug in Oyer: {type(bug).__name__}: {bug}")
+
+    def fault(self, where: str, cls: str, message: str) -> None:
+        """Record a fault and take note of it; a journal that cannot be written is itself one."""
+        try:
+            self._open()
             self.journal.record("fault", {"where": where, "class": cls, "message": message})
         except OyerError as error:
             message = f"{message} (and it could not be recorded: {error})"
         self.faults.hear(where, cls, message)
 
-    async def conduct(self) -> None:
-        """Do everything between opening and closing. Nothing raised in here leaves the attempt."""
-        rundir: RunDir | None = None
-        try:
-            rundir = make_run_dir()
-            await self._within(rundir)
-        except OyerError as error:
-            cls = {"blocked": "dependency_unavailable", "subject_error": "subject"}.get(_status_name(error), "harness")
-            self.fault("engine", cls, str(error))
-        except OSError as error:
-            self.fault("engine", "harness", f"{type(error).__name__}: {error}")
-        finally:
-            if rundir is not None:
-                await self._sweep(rundir)
+    # -- what is done, in order ---------------------------------------------------------------------------
 
-    async def _within(self, rundir: RunDir) -> None:
+    async def conduct(self, held: contextlib.ExitStack) -> None:
+        """Everything from an empty place to the end of the last session."""
         source = self.plan.source
-        placement = Placement.of(source.case, self.run, rundir)
+        problem = isolation_problem(source.case)
+        if problem is not None:
+            raise Blocked("E-ISOLATION", problem)
+        self.rundir = rundir = make_run_dir()
+        held.enter_context(self.context.stop.keeping(rundir))
+        self.placement = Placement.of(source.case, self.run, rundir)
         if source.world is not None:
-            await asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
-        async with self._bench(rundir, placement) as bench:
-            self._open(placement)
-            self.stopped_by = await run_sessions(
-                bench=bench,
-                journal=self.journal,
-                case=source.case,
-                subject=self.context.make_subject(self.plan, self.journal),
-                faults=self.faults,
-                rundir=rundir,
-                env=base_environment(rundir.home, rundir.temp, os.environ),
-                fault=self.fault,
-            )
+            copying = asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
+            await to_the_end(copying)
+        self.bench = bench = self._make_bench(rundir)
+        await bench.up()
+        self._open()
+        reach("engine.up")
+        if self.faults.first is not None:
+            return
+        self.stopped_by = await run_sessions(
+            bench=bench,
+            journal=self.journal,
+            case=source.case,
+            subject=self.context.make_subject(self.plan, self.journal),
+            faults=self.faults,
+            rundir=rundir,
+            env=base_environment(rundir.home, rundir.temp, os.environ),
+            fault=self.fault,
+            stop=self.context.stop,
+        )
+        reach("engine.sessions")
 
-    def _open(self, placement: Placement) -> None:
+    async def release(self) -> None:
+        """Take everything down and seal every journal but our own; each step is taken whatever became of the others."""
+        if self.bench is not None:
+            for step in self.bench.ends():
+                await self.step(step)
+        reach("engine.down")
+        if self.rundir is not None:
+            await self.step(self._remove(self.rundir))
+
+    def close(self) -> str:
+        """Seal the harness's own journal, pack, and record the status in the ledger."""
+        try:
+            self._open()
+            status = self._status()
+            first = self.faults.first
+            error = {"where": first.where, "class": first.cls, "message": first.message} if first else None
+            heads = self.bench.heads if self.bench is not None else {}
+            body = {"status": status, "stopped_by": self.stopped_by, "error": error, "writers": heads}
+            self.journal.record("trial.closed", body, sync=True)
+            self.journal.seal()
+        except OyerError as broken:
+            # What cannot be sealed is packed as it is: its own defects then say so, and nothing rests on it.
+            self.store.seal("harness_error", why=str(broken))
+            return "harness_error"
+        reach("engine.closed")
+        try:
+            self.store.seal(status, why="interrupted" if self.interrupted else None)
+        except HarnessError as unsealed:
+            if unsealed.code != "E-PACK-UNSEALED":
+                raise
+            self.store.seal("harness_error", why=str(unsealed))
+            return "harness_error"
+        return status
+
+    def abandon(self) -> None:
+        """Give back what a whole attempt has given back already."""
+        if self.bench is not None:
+            self.bench.close()
+        self.journal.close()
+
+    # -- parts --------------------------------------------------------------------------------------------
+
+    def _status(self) -> str:
+        return "harness_error" if self.interrupted else status_of(self.faults.first, self.plan.source.case.blame)
+
+    def _make_bench(self, rundir: RunDir) -> Bench:
+        return Bench(
+            self.context,
+            self.plan,
+            self.store,
+            rundir,
+            self.placement,
+            self.faults,
+            report=self.fault,
+            over_tokens=self._over_tokens,
+            sweep=self._sweep,
+        )
+
+    def _open(self) -> None:
+        """Record the opening, once: it is the first event of the harness, whatever comes to pass before it is due."""
+        if self.opened:
+            return
+        self.opened = True
         planned, pinned = self.plan.planned, self.plan.pinned
         body: dict[str, Any] = {
             "vocabulary": VOCABULARY,
@@ -115,63 +209,30 @@ class _Attempt:
             "case_id": planned.case,
             "subject": subject_text(self.plan.identity),
             "repetition": planned.repetition,
-            "masks": dict(placement.masks),
-            "random": dict(placement.drawn),
+            "masks": dict(self.placement.masks),
+            "random": dict(self.placement.drawn),
         }
         if pinned.world is not None:
             body["fixture_digest"] = pinned.world
         self.journal.record("trial.opened", body, sync=True)
-        self.opened = True
 
-    @contextlib.asynccontextmanager
-    async def _bench(self, rundir: RunDir, placement: Placement) -> AsyncIterator[Bench]:
-        """Everything that watches and intervenes: up on entry, probed, down and sealed on exit."""
-        bench = open_bench(self.context, self.plan, self.store, rundir, placement, self.faults)
-        try:
-            await bench.up()
-            yield bench
-        except BaseException:
-            if not self.opened:
-                self._open(placement)
-            raise
-        finally:
-            await bench.down()
-            self.heads.update(await bench.seal())
+    def _over_tokens(self, seen: int, session: str | None) -> None:
+        limit = self.plan.source.case.budget.tokens or 0
+        self.journal.record("budget.exceeded", {"what": "tokens", "limit": limit, "seen": seen}, session=session)
+        self.fault("engine", "budget_exceeded", f"the model used {seen} tokens; the budget is {limit}")
 
-    async def _sweep(self, rundir: RunDir) -> None:
-        killed, left = await sweep_run(str(rundir.root))
+    async def _sweep(self) -> None:
+        """End whatever outlived its own tree; it stays on record by pid and name."""
+        if self.rundir is None:
+            return
+        killed, left = await sweep_run(str(self.rundir.root))
         for survivor in killed:
-            # Whatever outlived its own tree is ended here, and stays on record by pid and name.
             body = {"role": "left-behind", "pid": survivor.pid, "code": None, "signal": 9, "survivors": []}
             self.journal.record("process.exited", body, payloads={"stderr": survivor.name.encode()})
         for survivor in left:
             self.fault("host", "harness", f"process {survivor.pid} ({survivor.name}) could not be ended")
-        undeleted = await asyncio.to_thread(rundir.remove)
+
+    async def _remove(self, rundir: RunDir) -> None:
+        undeleted = await to_the_end(asyncio.to_thread(rundir.remove))
         if undeleted:
             self.fault("host", "harness", f"{len(undeleted)} paths of the run could not be removed")
-
-    def close(self) -> str:
-        """Seal the harness's own journal, pack, and record the status in the ledger."""
-        status = "harness_error" if self.interrupted else status_of(self.faults.first, self.plan.source.case.blame)
-        first = self.faults.first
-        error = {"where": first.where, "class": first.cls, "message": first.message} if first else None
-        try:
-            if not self.opened:
-                self._open(Placement())
-            self.journal.record(
-                "trial.closed",
-                {"status": status, "stopped_by": self.stopped_by, "error": error, "writers": self.heads},
-                sync=True,
-            )
-            self.journal.seal()
-        except OyerError as broken:
-            # What cannot be sealed is packed as it is: its own defects then say so, and nothing rests on it.
-            status = "harness_error"
-            self.store.seal(status, why=str(broken))
-            return status
-        self.store.seal(status, why="interrupted" if self.interrupted else None)
-        return status
-
-
-def _status_name(error: OyerError) -> str:
-    return {"Blocked": "blocked", "SubjectError": "subject_error"}.get(type(error).__name__, "harness_error")

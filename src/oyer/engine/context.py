@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from oyer.engine.request import CaseSource, SubjectSpec
-from oyer.instruments import SinkHost
+from oyer.engine.sinks import Sinks
+from oyer.engine.stopping import Stop
 from oyer.records import Case, PinSet, PlannedTrial, plain
 from oyer.store import JournalWriter, SeriesStore
 from oyer.subjects import Scripts, StopLimits, Subject, SubjectIdentity, identify_subject, make_subject
@@ -28,12 +28,12 @@ class AttemptPlan:
 
 @dataclass(frozen=True, slots=True)
 class SeriesContext:
-    """The shared parts of a running series. `sinks` is the process that hosts http sinks, None where none is needed."""
+    """The shared parts of a running series: store, process of the http sinks, and the operator's wish to stop."""
 
     series: str
     store: SeriesStore
-    sinks: SinkHost | None
-    subjects: Mapping[str, SubjectSpec]
+    sinks: Sinks
+    stop: Stop
 
     def make_subject(self, plan: AttemptPlan, journal: JournalWriter) -> Subject:
         """Make the subject of one attempt; its processes start with its sessions."""

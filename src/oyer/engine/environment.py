@@ -23,7 +23,15 @@ from oyer.records import (
 )
 from oyer.subjects import SubjectIdentity
 
-__all__ = ["dependencies", "harness", "observe_environment", "pin_set", "prompts_digest", "subject_text"]
+__all__ = [
+    "dependencies",
+    "harness",
+    "isolation_problem",
+    "observe_environment",
+    "pin_set",
+    "prompts_digest",
+    "subject_text",
+]
 
 
 @functools.cache
@@ -64,6 +72,13 @@ def hardware() -> Hardware:
         cores=os.cpu_count() or 1,
         memory_bytes=memory,
     )
+
+
+def isolation_problem(case: Case) -> str | None:
+    """Say why this host cannot give a case the isolation it demands, None where it can: nothing runs with less."""
+    if case.isolation != "sandbox":
+        return None
+    return "the case demands isolation: sandbox, which this version of Oyer cannot provide"
 
 
 def subject_text(identity: SubjectIdentity) -> str:

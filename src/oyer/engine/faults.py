@@ -8,9 +8,13 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
+from oyer.errors import Blocked, OyerError, SubjectError
 from oyer.records import BLAMED, Blame
 
-__all__ = ["Fault", "FaultLog", "status_of"]
+__all__ = ["STATE_CONTRACT", "Fault", "FaultLog", "fault_class", "status_of"]
+
+STATE_CONTRACT = "E-STATE-CONTRACT"
+"""The code of the error for a world that is not the pinned one."""
 
 
 class Fault(NamedTuple):
@@ -19,6 +23,15 @@ class Fault(NamedTuple):
     where: str
     cls: str
     message: str
+
+
+def fault_class(error: OyerError) -> str:
+    """Return the class of the fault that an error means which reached an attempt's outer seal."""
+    if error.code == STATE_CONTRACT:
+        return "state_contract_broken"
+    if isinstance(error, Blocked):
+        return "dependency_unavailable"
+    return "subject" if isinstance(error, SubjectError) else "harness"
 
 
 def status_of(fault: Fault | None, blame: Blame) -> str:

@@ -1,4 +1,8 @@
-"""The bench of one attempt: everything that watches and intervenes, brought up, probed, and taken down in order."""
+"""The bench of one attempt: everything that watches and intervenes, brought up, probed, and taken down in order.
+
+Owns which instruments there are and the order of their ends, as steps of which each is taken whatever became of the
+others. Must never let a step stand for another: what could not be probed, looked at or sealed is that step's failure.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,17 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import oyer
 from oyer.engine.context import AttemptPlan, SeriesContext
-from oyer.engine.faults import FaultLog
+from oyer.engine.faults import STATE_CONTRACT, FaultLog
 from oyer.engine.place import Placement, place_server
-from oyer.errors import HarnessError, OyerError
-from oyer.host import RunDir, base_environment
+from oyer.engine.tokens import TokenCount
+from oyer.errors import HarnessError
+from oyer.host import RunDir, base_environment, neutral_name
 from oyer.instruments import (
     CallsInFlight,
     CallWatcher,
@@ -24,6 +29,8 @@ from oyer.instruments import (
     DeclaredLabel,
     Gateway,
     HttpSink,
+    OnFault,
+    Recorder,
     Tap,
     TapLimits,
     TappedServer,
@@ -39,10 +46,12 @@ from oyer.records import Case, Session
 from oyer.store import AttemptStore, JournalWriter
 from oyer.subjects import Given, ModelAccess, ServerCommand
 
-__all__ = ["Bench", "open_bench", "tap_rules"]
+__all__ = ["Bench", "Step", "tap_rules"]
 
 RELAY = "link"
 """The neutral name under which each run keeps its own copy of the relay."""
+
+Step = Coroutine[Any, Any, None]
 
 
 def tap_rules(case: Case, condition: str, server: str) -> TapRules:
@@ -68,7 +77,11 @@ def tap_rules(case: Case, condition: str, server: str) -> TapRules:
 
 
 class Bench:
-    """The instruments of one attempt. Use `up`, then sessions between `enter` and `leave`, then `down` and `seal`."""
+    """The instruments of one attempt: `up`, then sessions between `enter` and `leave`, then the steps of the end.
+
+    `report` records a fault that an instrument cannot record itself; `over_tokens(seen, session)` hears once that the
+    model used more than the Case allows; `sweep` ends what the run left behind.
+    """
 
     def __init__(
         self,
@@ -78,6 +91,10 @@ class Bench:
         rundir: RunDir,
         placement: Placement,
         faults: FaultLog,
+        *,
+        report: OnFault,
+        over_tokens: Callable[[int, str | None], None],
+        sweep: Callable[[], Step],
     ) -> None:
         self._context = context
         self._plan = plan
@@ -86,6 +103,9 @@ class Bench:
         self._rundir = rundir
         self._placement = placement
         self._faults = faults
+        self._report = report
+        self._over_tokens = over_tokens
+        self._sweep = sweep
         self._writers: dict[str, JournalWriter] = {}
         self._world: WorldWatch | None = None
         self._world_sinks: dict[str, WorldSink] = {}
@@ -94,16 +114,11 @@ class Bench:
         self._commands: dict[str, ServerCommand] = {}
         self._gateway: Gateway | None = None
         self._model: ModelAccess | None = None
-        self._sealed_elsewhere: dict[str, dict[str, Any]] = {}
+        self.heads: dict[str, dict[str, Any]] = {}
 
     async def up(self) -> None:
         """World looked at, sinks up and probed, gateway and taps listening."""
-        self._world = WorldWatch(
-            self._rundir.world,
-            self._writer("world"),
-            running=("subject", *(f"server:{name}" for name in self._case.servers)),
-        )
-        await self._world.opening()
+        await self._open_world()
         for name, sink in self._case.sinks.items():
             if sink.kind == "world":
                 world_sink = WorldSink(name, self._rundir.world, sink.paths, self._writer(f"sink:{name}"))
@@ -120,19 +135,13 @@ class Bench:
 
     def enter(self, session: str) -> None:
         """A session begins: every instrument stamps it on what it records from here on."""
-        for tap in self._taps.values():
-            tap.session = session
-        if self._gateway is not None:
-            self._gateway.session = session
+        self._stamp(session)
 
     async def leave(self, session: str, *, last: bool) -> None:
-        """A session has ended: its servers go down, and the world is looked at."""
-        for name, tap in self._taps.items():
-            await tap.settle(self._case.servers[name].settle_s)
-            await tap.end_connections()
-            tap.session = None
-        if self._gateway is not None:
-            self._gateway.session = None
+        """A session has ended: its servers go down, what it left behind is ended, and the world is looked at."""
+        await asyncio.gather(*(self._end_server(name, tap) for name, tap in self._taps.items()))
+        await self._sweep()
+        self._stamp(None)
         if self._world is not None and not last:
             await self._world.between(session)
 
@@ -140,36 +149,74 @@ class Bench:
         """Return everything the subject gets for one session."""
         return Given(servers=self._commands, cwd=cwd, env=env, world=cwd, model=self._model, turns=len(session.turns))
 
-    async def down(self) -> None:
-        """Everything down, in order: taps, gateway, then the closing looks and probes. Each step is tried."""
-        await _each(tap.close() for tap in self._taps.values())
+    def ends(self) -> Iterator[Step]:
+        """The steps of the end, in order: connections, what was left behind, closing probes, the last look, seals."""
+        for tap in self._taps.values():
+            yield tap.close()
         if self._gateway is not None:
-            await _each([self._gateway.stop()])
+            yield self._gateway.stop()
+        yield self._sweep()
+        for http_sink in self._http_sinks.values():
+            yield self._close_http_sink(http_sink)
+        for world_sink in self._world_sinks.values():
+            yield world_sink.close()
         if self._world is not None:
-            await _each([self._world.closing()])
-        await _each(sink.close() for sink in self._world_sinks.values())
-        await _each(sink.probe("closing") for sink in self._http_sinks.values())
-
-    async def seal(self) -> dict[str, dict[str, Any]]:
-        """Seal every journal but the harness's own; return their lengths and heads by writer."""
-        heads: dict[str, dict[str, Any]] = {}
-        for name, sink in self._http_sinks.items():
-            head = await sink.seal()
-            heads[f"sink:{name}"] = {"length": head.length, "head": head.head}
+            yield self._last_look(self._world)
+        for name, http_sink in self._http_sinks.items():
+            yield self._seal_http_sink(name, http_sink)
         for name, writer in self._writers.items():
-            head = writer.seal()
-            heads[name] = {"length": head.length, "head": head.head}
-        return heads
+            yield self._seal(name, writer)
+
+    def close(self) -> None:
+        """Give every descriptor back; what is not sealed stays as it is."""
+        for writer in self._writers.values():
+            writer.close()
+
+    def _stamp(self, session: str | None) -> None:
+        for tap in self._taps.values():
+            tap.session = session
+        if self._gateway is not None:
+            self._gateway.session = session
+
+    async def _end_server(self, name: str, tap: Tap) -> None:
+        await tap.settle(self._case.servers[name].settle_s)
+        await tap.end_connections()
+
+    async def _close_http_sink(self, sink: HttpSink) -> None:
+        await sink.probe("closing")
+
+    async def _last_look(self, world: WorldWatch) -> None:
+        await world.closing()
+
+    async def _seal_http_sink(self, name: str, sink: HttpSink) -> None:
+        """Seal a sink's journal. One that cannot be sealed stays unlisted, which is what its evidence then shows."""
+        head = await sink.seal()
+        self.heads[f"sink:{name}"] = {"length": head.length, "head": head.head}
+
+    async def _seal(self, name: str, writer: JournalWriter) -> None:
+        head = writer.seal()
+        self.heads[name] = {"length": head.length, "head": head.head}
 
     def _writer(self, name: str) -> JournalWriter:
         self._writers[name] = self._store.writer(name)
         return self._writers[name]
 
+    async def _open_world(self) -> None:
+        running = ("subject", *(f"server:{name}" for name in self._case.servers))
+        self._world = WorldWatch(self._rundir.world, self._writer("world"), running=running)
+        opening = await self._world.opening()
+        pinned = self._plan.pinned.world
+        if pinned is not None and opening.digest != pinned:
+            raise HarnessError(
+                STATE_CONTRACT,
+                f"the world opened as {opening.digest} and was pinned as {pinned}",
+                hint="the fixture was changed while the series ran",
+            )
+
     async def _open_http_sink(self, name: str) -> None:
-        host = self._context.sinks
-        if host is None:
-            raise HarnessError("E-SINK-HOST", "no process hosts the http sinks of this series", where=name)
-        sink = await host.open_sink(name, self._store.envelope, self._store.journal_path(f"sink:{name}"))
+        host = await self._context.sinks.host()
+        journal = self._store.journal_path(f"sink:{name}")
+        sink = await host.open_sink(name, self._store.envelope, journal, on_fault=self._report)
         self._http_sinks[name] = sink
         self._placement.add(f"sink.{name}.url", sink.url)
         self._placement.add(f"sink.{name}.token", sink.token)
@@ -179,17 +226,21 @@ class Bench:
         spec = self._plan.spec
         if spec.model is None:
             return
+        budget = self._case.budget
         upstream = Upstream(
-            spec.model.base_url,
-            spec.key,
-            answer_s=float(self._case.budget.answer_s),
-            max_bytes=self._case.budget.message_bytes,
+            spec.model.base_url, spec.key, answer_s=float(budget.answer_s), max_bytes=budget.message_bytes
         )
-        self._gateway = make_gateway(self._writer("gateway"), upstream, on_fault=self._faults.hear)
+        recorder: Recorder = self._writer("gateway")
+        if budget.tokens is not None:
+            recorder = TokenCount(recorder, budget.tokens, self._spent)
+        self._gateway = make_gateway(recorder, upstream, on_fault=self._faults.hear)
         door = await self._gateway.start()
         self._placement.add("model.url", door.base_url)
         self._placement.add("model.key", door.key)
         self._model = ModelAccess(base_url=door.base_url, key=door.key)
+
+    def _spent(self, seen: int) -> None:
+        self._over_tokens(seen, self._gateway.session if self._gateway is not None else None)
 
     def _install_relay(self) -> Path:
         path = self._rundir.root / RELAY
@@ -199,11 +250,14 @@ class Bench:
     async def _open_tap(self, name: str, relay: Path, calls: CallsInFlight) -> None:
         server, case = self._case.servers[name], self._case
         command, env = place_server(server, self._placement.values, self._plan.source.base)
-        base = base_environment(self._rundir.home, self._rundir.temp, os.environ)
+        # A temporary directory of its own tells the processes of this server from those of the others.
+        own_temp = self._rundir.temp / neutral_name()
+        own_temp.mkdir(mode=0o700)
+        base = base_environment(self._rundir.home, own_temp, os.environ)
         socket = self._rundir.new_socket_path()
         self._placement.masks[str(socket)] = f"{{server.{name}}}"
         tap = Tap(
-            TappedServer(name, command, {**base, **env}, self._rundir.world, None),
+            TappedServer(name, command, {**base, **env}, self._rundir.world, str(own_temp)),
             socket,
             self._writer(f"tap:{name}"),
             rules=tap_rules(case, self._plan.planned.condition, name),
@@ -220,30 +274,6 @@ class Bench:
         return list(self._world_sinks.values())
 
 
-async def _each(steps: Iterable[Awaitable[object]]) -> None:
-    """Take every step, whatever becomes of the others; raise the first failure at the end."""
-    failures: list[BaseException] = []
-    for step in steps:
-        try:
-            await step
-        except (OyerError, OSError, asyncio.CancelledError) as error:
-            failures.append(error)
-    if failures:
-        raise failures[0]
-
-
 def relay_source() -> Path:
     """Return where the relay's program stands. It is copied as a file: nothing imports it."""
     return Path(oyer.__file__).parent / "programs" / "relay.py"
-
-
-def open_bench(
-    context: SeriesContext,
-    plan: AttemptPlan,
-    store: AttemptStore,
-    rundir: RunDir,
-    placement: Placement,
-    faults: FaultLog,
-) -> Bench:
-    """Make the bench of one attempt; nothing is up yet."""
-    return Bench(context, plan, store, rundir, placement, faults)

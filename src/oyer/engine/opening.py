@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from oyer.engine.context import identity_of
-from oyer.engine.environment import observe_environment, pin_set
+from oyer.engine.environment import isolation_problem, observe_environment, pin_set
 from oyer.engine.place import Placement, place_server
 from oyer.engine.request import CaseSource, RunRequest
+from oyer.engine.stopping import to_the_end
 from oyer.errors import Blocked
 from oyer.evidence import VOCABULARY, Redactor
 from oyer.host import (
@@ -20,6 +21,7 @@ from oyer.host import (
     copy_world,
     make_run_dir,
     new_run_id,
+    reach,
     stamp,
     sweep_run,
     take_snapshot,
@@ -28,24 +30,28 @@ from oyer.instruments import TappedServer, discover
 from oyer.plan import build_plan
 from oyer.records import PinSet, Plan, Record, Series, ToolPin, canonical_bytes, digest
 from oyer.store import SeriesStore
+from oyer.subjects import SubjectIdentity
 
-__all__ = ["Opening", "open_series"]
+__all__ = ["Opening", "open_series", "secrets_of"]
 
 NOWHERE = "http://127.0.0.1:9/"
 """The discard port: while tools are only listed, no sink is up, and an effect must lead nowhere."""
 
+
+LOOKING_AT_ONCE = 4
 
 OPENING_S = 30
 """How long a server may take to start and list its tools before the series opens without its listing."""
 
 
 class Opening(NamedTuple):
-    """An opened series: its id, its store, its plan, and the pins per subject and case."""
+    """An opened series: its id, its store, its plan, and pins and identities per subject and case."""
 
     series: str
     store: SeriesStore
     plan: Plan
     pinned: Mapping[tuple[str, str], PinSet]
+    identities: Mapping[tuple[str, str], SubjectIdentity]
 
 
 class _Seen(NamedTuple):
@@ -63,14 +69,15 @@ async def open_series(request: RunRequest) -> Opening:
         conditions=request.conditions,
     )
     series = f"s{new_run_id()[1:]}"
-    seen = {source.case.id: await _look(source) for source in request.cases}
+    seen = await _look_at_all(request.cases)
     pins: dict[str, bytes] = {source.loaded.digest: canonical_bytes(source.case) for source in request.cases}
     pinned: dict[tuple[str, str], PinSet] = {}
+    identities: dict[tuple[str, str], SubjectIdentity] = {}
     environments: dict[str, dict[str, str]] = {}
     pinsets: dict[str, dict[str, str]] = {}
     for spec in request.subjects:
         for source in request.cases:
-            identity = identity_of(spec, source.case)
+            identity = identities[spec.name, source.case.id] = identity_of(spec, source.case)
             endpoint = spec.model.base_url if spec.model else None
             found = seen[source.case.id]
             environment = observe_environment(
@@ -94,16 +101,30 @@ async def open_series(request: RunRequest) -> Opening:
         boot=boot_id(),
         arguments=request.arguments,
     )
-    secrets = {spec.key_name: spec.key.encode() for spec in request.subjects if spec.key}
     store = SeriesStore.create(
         request.out,
         canonical_bytes(manifest),
         canonical_bytes(plan),
         pins,
         clock=stamp,
-        redactor=Redactor(secrets),
+        redactor=Redactor(secrets_of(request)),
+        fault_point=reach,
     )
-    return Opening(series, store, plan, pinned)
+    return Opening(series, store, plan, pinned, identities)
+
+
+def secrets_of(request: RunRequest) -> dict[str, bytes]:
+    """Return what may stand nowhere in a series, by name. Two keys of one name are two secrets."""
+    secrets: dict[str, bytes] = {}
+    for spec in request.subjects:
+        if not spec.key or spec.key.encode() in secrets.values():
+            continue
+        name, number = spec.key_name, 1
+        while name in secrets:
+            number += 1
+            name = f"{spec.key_name}-{number}"
+        secrets[name] = spec.key.encode()
+    return secrets
 
 
 def _keep(pins: dict[str, bytes], record: Record) -> str:
@@ -113,18 +134,35 @@ def _keep(pins: dict[str, bytes], record: Record) -> str:
     return name
 
 
+async def _look_at_all(sources: Sequence[CaseSource]) -> dict[str, _Seen]:
+    """Look at every case, a few at a time. Raises what the first failure raises, with everything down."""
+    gate = asyncio.Semaphore(LOOKING_AT_ONCE)
+
+    async def look(source: CaseSource) -> _Seen:
+        async with gate:
+            return await _look(source)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            looking = {source.case.id: group.create_task(look(source)) for source in sources}
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return {name: task.result() for name, task in looking.items()}
+
+
 async def _look(source: CaseSource) -> _Seen:
     """Start every server once in a scratch world and list its tools; look at the fixture world."""
     rundir = make_run_dir()
     try:
         if source.world is not None:
-            await asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
+            copying = asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
+            await to_the_end(copying)
         world = await asyncio.to_thread(take_snapshot, rundir.world)
         tools = {name: await _tool_pin(source, name, rundir) for name in source.case.servers}
         return _Seen(tools, world.digest)
     finally:
         await sweep_run(str(rundir.root))
-        await asyncio.to_thread(rundir.remove)
+        await to_the_end(asyncio.to_thread(rundir.remove))
 
 
 async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
@@ -134,6 +172,9 @@ async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
         placement.add(f"sink.{sink}.url", NOWHERE)
         placement.add(f"sink.{sink}.token", "none")
     server = case.servers[name]
+    problem = isolation_problem(case)
+    if problem is not None:
+        return ToolPin(command=server.command, listing=None, problem=problem)
     command, env = place_server(server, placement.values, source.base)
     tapped = TappedServer(
         name, command, {**base_environment(rundir.home, rundir.temp, os.environ), **env}, rundir.world, str(rundir.root)

@@ -7,19 +7,20 @@ itself impossible ends the series. Observation is sealed first; deriving is a se
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import signal
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from typing import Any
 
 from oyer.adjudicate import SeriesResult, derive_series, derived_files
 from oyer.engine.attempt import run_attempt
 from oyer.engine.context import AttemptPlan, SeriesContext, identity_of
-from oyer.engine.opening import Opening, open_series
+from oyer.engine.opening import Opening, open_series, secrets_of
 from oyer.engine.request import OnProgress, Progress, RunRequest, SeriesOutcome
+from oyer.engine.sinks import Sinks, late_texts
+from oyer.engine.stopping import Stop
 from oyer.host import become_subreaper, reap_orphans
-from oyer.instruments import SinkHost
 from oyer.records import Plan, PlannedTrial
 from oyer.store import SeriesReader, SeriesStore
 from oyer.verify import read_series
@@ -30,7 +31,11 @@ __all__ = ["derive_into", "run_series"]
 def run_series(request: RunRequest, *, on_progress: OnProgress = lambda _: None) -> SeriesOutcome:
     """Run a whole series and return what it shows. Nothing is written before every argument has been checked.
 
-    Raises: UsageError, RecordError before anything started; HarnessError where the store cannot go on.
+    SIGINT or SIGTERM once: what runs is sealed as interrupted, and the series is closed. Twice: everything is ended at
+    once, what ran stays unsealed.
+
+    Raises: UsageError, RecordError before anything started; HarnessError where the store cannot go on;
+    KeyboardInterrupt when stopped before the first trial, or at once.
     """
     for source in request.cases:
         for spec in request.subjects:
@@ -41,82 +46,93 @@ def run_series(request: RunRequest, *, on_progress: OnProgress = lambda _: None)
 
 async def _run(request: RunRequest, on_progress: OnProgress) -> SeriesOutcome:
     started = time.monotonic()
-    opening = await open_series(request)
-    with opening.store as store:
-        interrupted = await _trials(request, opening, on_progress, started)
-        store.ledger("closed", body={"interrupted": interrupted})
+    stop = Stop()
+    async with AsyncExitStack() as held:
+        with stop.listening():
+            sinks = Sinks(secrets_of(request))
+            held.push_async_callback(sinks.stop)
+            opening = await _open(request, stop, sinks)
+            store = held.enter_context(opening.store)
+            context = SeriesContext(opening.series, store, sinks, stop)
+            await _trials(request, opening, context, _Tally(on_progress, len(opening.plan.trials), started))
+            late = await stop.finish(sinks.stop())
+            reap_orphans()
+        if stop.at_once:
+            raise KeyboardInterrupt
+        body: dict[str, Any] = {"interrupted": stop.asked}
+        if late:
+            body["late"] = late_texts(late)
+        store.ledger("closed", body=body)
         store.seal("run")
         result = derive_into(store)
-    return SeriesOutcome(request.out, opening.plan, result, interrupted)
+    notes = (f"{len(late)} requests named a run after its sink was sealed",) if late else ()
+    return SeriesOutcome(request.out, opening.plan, result, stop.asked, notes)
 
 
-async def _trials(request: RunRequest, opening: Opening, on_progress: OnProgress, started: float) -> bool:
-    """Run every planned trial; return whether the operator interrupted."""
-    tally: Counter[str] = Counter()
-
-    def tell(current: str | None) -> None:
-        on_progress(
-            Progress(sum(tally.values()), len(opening.plan.trials), dict(tally), current, time.monotonic() - started)
-        )
-
-    async with _sinks(request) as sinks:
-        context = SeriesContext(opening.series, opening.store, sinks, {spec.name: spec for spec in request.subjects})
-        gate = asyncio.Semaphore(request.jobs)
-
-        async def group(trials: Sequence[PlannedTrial]) -> None:
-            async with gate:
-                for planned in trials:
-                    tell(planned.trial)
-                    status = await run_attempt(context, _attempt(opening, request, planned))
-                    tally[status] += 1
-                    tell(planned.trial)
-                    reap_orphans()
-
-        running = [asyncio.create_task(group(trials)) for trials in _groups(opening.plan)]
-        return await _until_done(running)
-
-
-async def _until_done(running: list[asyncio.Task[None]]) -> bool:
-    """Wait for every group. The first interrupt stops in order; what runs is sealed as interrupted."""
-    loop = asyncio.get_running_loop()
-    stopping = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, ValueError):
-            loop.add_signal_handler(number, stopping.set)
-    alarm = asyncio.create_task(stopping.wait())
+async def _open(request: RunRequest, stop: Stop, sinks: Sinks) -> Opening:
+    """Open the series while the sinks' process starts. Raises: KeyboardInterrupt when asked to stop."""
+    wanted = any(sink.kind == "http" for source in request.cases for sink in source.case.sinks.values())
+    starting = asyncio.create_task(sinks.host()) if wanted else None
     try:
-        pending: set[asyncio.Task[object]] = {*running}
-        while pending:
-            done, rest = await asyncio.wait({*pending, alarm}, return_when=asyncio.FIRST_COMPLETED)
-            if alarm in done:
-                for task in pending:
-                    task.cancel()
-                await asyncio.gather(*pending, return_exceptions=True)
-                return True
-            for task in done:
-                task.result()
-            pending = {task for task in rest if task is not alarm}
-        return False
+        opening = await stop.obeying(open_series(request))
+    except asyncio.CancelledError:
+        if stop.asked:
+            raise KeyboardInterrupt from None
+        raise
     finally:
-        alarm.cancel()
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(NotImplementedError, ValueError):
-                loop.remove_signal_handler(number)
+        if starting is not None:
+            await asyncio.wait({starting})
+    if starting is not None and starting.exception() is not None:
+        opening.store.close()
+        starting.result()
+    return opening
 
 
-@contextlib.asynccontextmanager
-async def _sinks(request: RunRequest) -> AsyncIterator[SinkHost | None]:
-    if not any(sink.kind == "http" for source in request.cases for sink in source.case.sinks.values()):
-        yield None
-        return
-    host = await SinkHost.start()
+class _Tally:
+    """How far a series is, told with every change."""
+
+    def __init__(self, on_progress: OnProgress, total: int, started_s: float) -> None:
+        self._on_progress = on_progress
+        self._total = total
+        self._started_s = started_s
+        self._counts: Counter[str] = Counter()
+
+    def tell(self, current: str) -> None:
+        """Say what runs now."""
+        elapsed_s = time.monotonic() - self._started_s
+        done = sum(self._counts.values())
+        self._on_progress(Progress(done, self._total, dict(self._counts), current, elapsed_s))
+
+    def count(self, trial: str, status: str) -> None:
+        """Say how a trial ended."""
+        self._counts[status] += 1
+        self.tell(trial)
+
+
+async def _trials(request: RunRequest, opening: Opening, context: SeriesContext, tally: _Tally) -> None:
+    """Run every planned trial, `jobs` repetitions at a time. The first failure of the store asks the others to stop."""
+    groups = _groups(opening.plan)
+    planner = _planner(request, opening)
+
+    async def work() -> None:
+        for trials in groups:
+            for planned in trials:
+                if context.stop.asked:
+                    return
+                tally.tell(planned.trial)
+                tally.count(planned.trial, await run_attempt(context, planner(planned)))
+                reap_orphans()
+
+    working = [asyncio.create_task(context.stop.obeying(work())) for _ in range(request.jobs)]
     try:
-        yield host
+        await asyncio.wait(working, return_when=asyncio.FIRST_EXCEPTION)
     finally:
-        await host.stop()
+        if not all(task.done() for task in working):
+            context.stop.ask()
+            await asyncio.wait(working)
+    for task in working:
+        if not task.cancelled():
+            task.result()
 
 
 def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
@@ -127,12 +143,18 @@ def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
     yield from groups.values()
 
 
-def _attempt(opening: Opening, request: RunRequest, planned: PlannedTrial) -> AttemptPlan:
-    source = next(s for s in request.cases if s.case.id == planned.case)
-    spec = next(s for s in request.subjects if s.name == planned.subject)
-    pinned = opening.pinned[planned.subject, planned.case]
-    opening.store.ledger("claimed", trial=planned.trial, attempt=1)
-    return AttemptPlan(planned, 1, source, spec, identity_of(spec, source.case), pinned)
+def _planner(request: RunRequest, opening: Opening) -> Callable[[PlannedTrial], AttemptPlan]:
+    """Return what claims a planned trial in the ledger and says everything about its attempt."""
+    sources = {source.case.id: source for source in request.cases}
+    specs = {spec.name: spec for spec in request.subjects}
+
+    def plan(planned: PlannedTrial) -> AttemptPlan:
+        source, spec = sources[planned.case], specs[planned.subject]
+        opening.store.ledger("claimed", trial=planned.trial, attempt=1)
+        pinned = opening.pinned[planned.subject, planned.case]
+        return AttemptPlan(planned, 1, source, spec, opening.identities[planned.subject, planned.case], pinned)
+
+    return plan
 
 
 def derive_into(store: SeriesStore) -> SeriesResult:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 from oyer.engine.faults import FaultLog
 from oyer.engine.instruments import Bench
-from oyer.host import RunDir
+from oyer.engine.stopping import Stop
+from oyer.host import RunDir, reach
 from oyer.records import Case, Session
 from oyer.store import JournalWriter
 from oyer.subjects import Subject, TurnEnd
@@ -15,7 +16,10 @@ from oyer.subjects import Subject, TurnEnd
 __all__ = ["run_sessions"]
 
 AFTER_FAULT_S = 3.0
-"""How long a turn may still take to end by itself after an instrument reported a fault."""
+"""How long a turn may still take to end by itself after a server or endpoint of the subject failed."""
+
+AT_ONCE = frozenset({"budget_exceeded", "timeout", "harness", "state_contract_broken"})
+"""Faults after which the subject gets no more time: a bound was passed, or what it does is no longer witnessed."""
 
 FATAL = frozenset({"crash", "protocol", "budget", "harness"})
 
@@ -35,21 +39,28 @@ async def run_sessions(
     rundir: RunDir,
     env: Mapping[str, str],
     fault: Report,
+    stop: Stop,
 ) -> str | None:
-    """Run every session until the end, a stop, or a fault. Return what declared stop ended it, if one did."""
+    """Run every session until the end, a stop, or a fault. Return what declared stop ended it, if one did.
+
+    Raises: CancelledError when the operator asked to stop; the session under way was closed in order then.
+    """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + case.budget.wall_s
     stopped_by: str | None = None
     for number, session in enumerate(case.sessions):
+        if stop.asked:
+            raise asyncio.CancelledError
         journal.record("session.opened", {"number": number}, session=session.id)
         bench.enter(session.id)
         try:
             given = bench.given(session, cwd=str(rundir.world), env=env)
             await subject.open_session(session.id, given)
+            reach("engine.session")
             stopped_by = await _turns(session, journal, case, subject, faults, deadline, fault)
         finally:
-            await subject.close_session()
-            await bench.leave(session.id, last=number == len(case.sessions) - 1)
+            await stop.finish(subject.close_session())
+            await stop.finish(bench.leave(session.id, last=number == len(case.sessions) - 1))
             journal.record("session.closed", {"number": number}, session=session.id)
         if faults.first is not None or stopped_by is not None:
             break
@@ -102,8 +113,9 @@ async def _turn(
     alarm = asyncio.ensure_future(faults.heard.wait())
     try:
         await asyncio.wait({turn, alarm}, return_when=asyncio.FIRST_COMPLETED)
-        if not turn.done():
-            await asyncio.wait({turn}, timeout=AFTER_FAULT_S)
+        first = faults.first
+        if not turn.done() and first is not None and first.cls not in AT_ONCE:
+            await asyncio.wait({turn}, timeout=min(AFTER_FAULT_S, left_s))
         if turn.done():
             return turn.result()
         journal.record(

@@ -59,7 +59,7 @@ class LedgerCheck(msgspec.Struct, frozen=True):
     """What a ledger proves: where every attempt stands, up to the first defect.
 
     `findings` are torn writes that are kept and marked; they are no defects. `plan` and `manifest` are the digests
-    the series was opened with. `excluded` maps a trial to the reason.
+    the series was opened with. `excluded` maps a trial to the reason. `closing` is the body of `closed`.
     """
 
     attempts: Mapping[str, tuple[AttemptState, ...]]
@@ -71,6 +71,7 @@ class LedgerCheck(msgspec.Struct, frozen=True):
     head: str
     defects: tuple[Problem, ...]
     findings: tuple[Problem, ...]
+    closing: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
     @property
     def intact(self) -> bool:
@@ -222,6 +223,7 @@ def check_ledger(data: bytes, *, planned: Collection[str] | None = None) -> Ledg
         head=reading.head,
         defects=tuple(reading.defects),
         findings=tuple(reading.findings),
+        closing=state.closing,
     )
 
 

@@ -81,7 +81,7 @@ _RETRIABLE = frozenset({"harness_error", "blocked"})
 class LedgerState:
     """Every attempt of a series, moved on by one record at a time."""
 
-    __slots__ = ("_planned", "_runs", "attempts", "closed", "excluded", "manifest", "plan")
+    __slots__ = ("_planned", "_runs", "attempts", "closed", "closing", "excluded", "manifest", "plan")
 
     def __init__(self, planned: Collection[str] | None) -> None:
         self._planned = planned
@@ -91,6 +91,7 @@ class LedgerState:
         self.plan: str | None = None
         self.manifest: str | None = None
         self.closed = False
+        self.closing: dict[str, Any] = {}
 
     def apply(self, record: _Record) -> Problem | None:
         """Move on by one record; returns what is wrong with it, and then nothing has changed."""
@@ -101,7 +102,7 @@ class LedgerState:
             self.plan, self.manifest = record.body["plan"], record.body["manifest"]
             return None
         if record.kind == "closed":
-            return self._close()
+            return self._close(record.body)
         if record.trial is None:
             return None  # a mark on the ledger's own torn tail
         if self._planned is not None and record.trial not in self._planned:
@@ -126,11 +127,11 @@ class LedgerState:
             return Problem("E-LEDGER-FIELDS", "`opened_series` must state the digests of plan and manifest")
         return None
 
-    def _close(self) -> Problem | None:
+    def _close(self, body: dict[str, Any]) -> Problem | None:
         for trial, states in self.attempts.items():
             if states[-1].state in {"claimed", "opened"}:
                 return Problem("E-LEDGER-OPEN", f"trial {trial!r} still has an open attempt")
-        self.closed = True
+        self.closed, self.closing = True, body
         return None
 
     def _exclude(self, trial: str, why: str) -> Problem | None:

@@ -27,7 +27,16 @@ from oyer.host.process_table import (
 )
 from oyer.host.processes import Child, Exit, is_ours
 
-__all__ = ["Patience", "Survivor", "TreeEnd", "become_subreaper", "reap_orphans", "sweep_run", "terminate_tree"]
+__all__ = [
+    "Patience",
+    "Survivor",
+    "TreeEnd",
+    "become_subreaper",
+    "kill_started",
+    "reap_orphans",
+    "sweep_run",
+    "terminate_tree",
+]
 
 _PR_SET_CHILD_SUBREAPER = 36
 _ORPHAN_WAIT_S = 1.0
@@ -109,6 +118,21 @@ async def sweep_run(run_root: str, *, kill_s: float = 5.0) -> tuple[tuple[Surviv
     Call it when everything of the attempt should be down: what it finds was left behind.
     """
     return await _kill_all(lambda: [row for row in _candidates() if names_run(row.pid, run_root)], kill_s)
+
+
+def kill_started(run_roots: Iterable[str] = ()) -> int:
+    """Kill at once whatever `spawn` started and all below it, and every bearer of a run directory; return how many.
+
+    Nothing is waited for: whoever waits for one of them sees its end.
+    """
+    rows = _candidates()
+    mine = {row.pid for row in rows if is_ours(row.pid) or any(names_run(row.pid, root) for root in run_roots)}
+    grew = True
+    while grew:
+        below = {row.pid for row in rows if row.parent in mine} - mine
+        mine |= below
+        grew = bool(below)
+    return sum(send_signal(row, signal.SIGKILL) for row in rows if row.pid in mine and not row.is_zombie)
 
 
 def reap_orphans() -> int:

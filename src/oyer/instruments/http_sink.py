@@ -10,13 +10,14 @@ import asyncio
 import base64
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from oyer.errors import HarnessError
 from oyer.evidence import Envelope, WriterHead
 from oyer.host import Child, Patience, PipeReader, PipeWriter, new_token, spawn, terminate_tree
+from oyer.instruments.ports import OnFault
 from oyer.protocol import LineSplitter, Overlong
 
 __all__ = ["HttpSink", "LateEffect", "SinkHost"]
@@ -28,19 +29,24 @@ _PATIENCE = Patience(settle_s=2.0, term_s=1.0)
 
 
 class LateEffect(NamedTuple):
-    """A request that came for a run whose sink was sealed, when no other sink was open to record it."""
+    """A request that came for a run whose sink was sealed, when no other sink was open to record it.
+
+    `token` and `request` are digests; `begins` is how the request began.
+    """
 
     run: str
     token: str
     request: str
+    begins: str
 
 
 class SinkHost:
     """The process that hosts all http sinks of a series."""
 
-    def __init__(self, child: Child, on_fault: Callable[[str, str, str], None]) -> None:
+    def __init__(self, child: Child, on_fault: OnFault) -> None:
         self._child = child
         self._on_fault = on_fault
+        self._sinks: dict[str, HttpSink] = {}
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._next = 0
         self._splitter = LineSplitter()
@@ -53,9 +59,11 @@ class SinkHost:
         cls,
         *,
         secrets: Mapping[str, bytes] | None = None,
-        on_fault: Callable[[str, str, str], None] = lambda where, cls, message: None,
+        on_fault: OnFault = lambda where, cls, message: None,
     ) -> SinkHost:
         """Start the process and wait until it listens. `secrets` are replaced in what it writes.
+
+        `on_fault` hears of the end of the process, and of what no open sink is concerned with.
 
         Raises: HarnessError (`E-SINK-HOST`).
         """
@@ -75,12 +83,24 @@ class SinkHost:
             raise
         return host
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process can still be relied on."""
+        return not self._ended
+
     async def open_sink(
-        self, name: str, envelope: Envelope, journal: Path, *, series_root: Path | None = None
+        self,
+        name: str,
+        envelope: Envelope,
+        journal: Path,
+        *,
+        series_root: Path | None = None,
+        on_fault: OnFault = lambda where, cls, message: None,
     ) -> HttpSink:
         """Open one sink for one attempt: a fresh place and token, and its journal at the path given.
 
-        Blobs go under `series_root`, by default the series in which the journal's attempt lies. Raises: HarnessError.
+        Blobs go under `series_root`, by default the series in which the journal's attempt lies. `on_fault` hears what
+        becomes of this sink until it is sealed, the end of the process included. Raises: HarnessError.
         """
         place, token = str(new_token()), str(new_token())
         command = {
@@ -93,7 +113,12 @@ class SinkHost:
             "blobs": str((series_root or journal.parents[4]).absolute()),
         }
         done = await self.ask(command)
-        return HttpSink(self, name, place, done["url"], token)
+        self._sinks[place] = HttpSink(self, name, place, done["url"], token, on_fault)
+        return self._sinks[place]
+
+    def forget(self, place: str) -> None:
+        """A sink was sealed: nothing more is told of it."""
+        self._sinks.pop(place, None)
 
     async def stop(self) -> tuple[LateEffect, ...]:
         """End the process; return what came too late to be recorded anywhere."""
@@ -140,7 +165,7 @@ class SinkHost:
                 return
             message = json.loads(frame)
             if "fault" in message:
-                self._on_fault(f"sink:{message['fault']['sink']}", "harness", message["fault"]["message"])
+                self._of_one(message["fault"]["place"], message["fault"]["message"])
                 continue
             waiting = self._waiting.get(message["id"])
             if waiting is not None and not waiting.done():
@@ -157,6 +182,15 @@ class SinkHost:
         if not self._ended:
             self._ended = True
             self._on_fault("sinks", "harness", message)
+            for sink in tuple(self._sinks.values()):
+                sink.on_fault("sinks", "harness", message)
+
+    def _of_one(self, place: str, message: str) -> None:
+        sink = self._sinks.get(place)
+        if sink is None:
+            self._on_fault("sinks", "harness", message)
+        else:
+            sink.on_fault(f"sink:{sink.name}", "harness", message)
 
     def _last_words(self) -> str:
         said = self._child.stderr.value()[-1000:].decode("utf-8", "replace").strip()
@@ -166,9 +200,10 @@ class SinkHost:
 class HttpSink:
     """One sink of one attempt. `url` and `token` are what the Case's placeholders stand for."""
 
-    def __init__(self, host: SinkHost, name: str, place: str, url: str, token: str) -> None:
+    def __init__(self, host: SinkHost, name: str, place: str, url: str, token: str, on_fault: OnFault) -> None:
         self._host = host
         self._place = place
+        self.on_fault = on_fault
         self.name = name
         self.url = url
         self.token = token
@@ -191,6 +226,7 @@ class HttpSink:
 
     async def seal(self) -> WriterHead:
         """Close the sink and seal its journal. What comes for this run from now on counts as late."""
+        self._host.forget(self._place)
         done = await self._host.ask({"do": "seal", "place": self._place})
         return WriterHead(done["length"], done["head"])
 

@@ -30,6 +30,7 @@ from oyer.protocol import loads
 
 MAX_BODY_BYTES = 1024 * 1024
 _KEPT_LATE = 1000
+_SHOWN_LATE_BYTES = 300
 
 
 class _Late(NamedTuple):
@@ -43,8 +44,9 @@ class _Late(NamedTuple):
 class _OpenSink:
     """One sink of one attempt while its journal is open."""
 
-    def __init__(self, name: str, run: str, token: str, journal: SinkJournal) -> None:
+    def __init__(self, name: str, place: str, run: str, token: str, journal: SinkJournal) -> None:
         self.name = name
+        self.place = place
         self.run = run
         self.token = token
         self.journal = journal
@@ -117,13 +119,21 @@ class Host:
 
     def late(self) -> list[dict[str, str]]:
         """Say what came for sealed runs and found no open journal to be written to."""
-        return [{"run": one.run, "token": _digest(one.token), "request": digest_of(one.raw)} for one in self._late]
+        return [
+            {
+                "run": one.run,
+                "token": _digest(one.token),
+                "request": digest_of(one.raw),
+                "begins": self._redactor.apply(one.raw[:_SHOWN_LATE_BYTES])[0].decode("utf-8", "backslashreplace"),
+            }
+            for one in self._late
+        ]
 
     def _open(self, message: dict[str, Any]) -> dict[str, Any]:
         name, place, token = message["sink"], message["place"], message["token"]
         envelope = Envelope(**message["envelope"])
         journal = SinkJournal(Path(message["journal"]), name, envelope, Path(message["blobs"]), self._redactor)
-        sink = _OpenSink(name, envelope.run, token, journal)
+        sink = _OpenSink(name, place, envelope.run, token, journal)
         body = {"sink": name, "kind": "http", "address": self._address(place), "token_sha256": _digest(token)}
         journal.record("sink.opened", body, {"state": b"[]"}, sync=True)
         self._sinks[place] = sink
@@ -150,7 +160,8 @@ class Host:
                 return web.Response(status=404)
             return self._with_sink(sink, raw, body, whole, token)
         except (OyerError, OSError) as error:
-            say({"fault": {"sink": sink.name if sink else "", "message": str(error)}})
+            hit = sink or next(iter(self._sinks.values()), None)
+            say({"fault": {"place": hit.place if hit else "", "message": str(error)}})
             return web.Response(status=503)
 
     def _with_sink(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol, TypeVar
 
-from oyer.adjudicate import SeriesInput, TrialInput
+from oyer.adjudicate import SeriesInput, TrialInput, late_runs
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import Envelope, LedgerCheck, StoredFile, check_ledger
 from oyer.observe import read_trial
@@ -151,7 +151,8 @@ def read_series(reader: Reader) -> Reading:
         for case, digest in by_case.items()
     }
     trials = StoredTrials(reader, manifest, plan, ledger)
-    return Reading(manifest, plan, ledger, trials, SeriesInput(plan, cases, trials, pinned))
+    given = SeriesInput(plan, cases, trials, pinned, late=late_runs(ledger.closing))
+    return Reading(manifest, plan, ledger, trials, given)
 
 
 def _pinned(reader: Reader, digest: str, kind: type[R]) -> R:

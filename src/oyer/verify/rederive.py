@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from oyer.adjudicate import SeriesInput, derive_series, derived_files
+from oyer.adjudicate import SeriesInput, derive_series, derived_files, late_runs
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.records import Case, PinSet, Plan, PlannedTrial, Record, digest_bytes, parse_canonical
 from oyer.verify.attempts import AttemptReading
@@ -52,6 +52,7 @@ def derive_again(survey: Survey, attempts: Iterable[AttemptReading]) -> Derivati
         trials=StoredTrials(survey.reader, survey.manifest, survey.plan, survey.ledger),
         pinned={},
         named=_named(survey, attempts),
+        late=late_runs(survey.ledger.closing),
     )
     equal: set[str] = set()
     missing: set[str] = set()

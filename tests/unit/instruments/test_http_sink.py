@@ -136,6 +136,7 @@ async def test_a_token_counts_against_the_run_it_names(tmp_path: Path) -> None:
         ENVELOPES[1].run
     ]
     assert [(one.run, one.token) for one in late] == [(ENVELOPES[2].run, digest(third.token))]
+    assert late[0].begins.startswith("POST /")
 
 
 async def test_a_request_whose_answer_is_lost_is_on_record_all_the_same(tmp_path: Path) -> None:
@@ -166,8 +167,9 @@ async def test_a_process_that_dies_is_a_fault_and_never_a_watched_sink(tmp_path:
     series = Series(tmp_path)
     faults: list[tuple[str, str, str]] = []
     before = {row.pid for row in descendants_of(os.getpid())}
+    told: list[tuple[str, str, str]] = []
     host = await SinkHost.start(on_fault=lambda *fault: faults.append(fault))
-    sink = await host.open_sink("actions", ENVELOPES[0], series.journal(0))
+    sink = await host.open_sink("actions", ENVELOPES[0], series.journal(0), on_fault=lambda *fault: told.append(fault))
     with pytest.raises(HarnessError, match="E-SINK-COMMAND"):
         await host.open_sink("actions", ENVELOPES[0], series.journal(0))
     (pid,) = {row.pid for row in descendants_of(os.getpid())} - before
@@ -178,14 +180,18 @@ async def test_a_process_that_dies_is_a_fault_and_never_a_watched_sink(tmp_path:
         await sink.seal()
     await host.stop()
     assert [fault[:2] for fault in faults] == [("sinks", "harness")]
+    assert told == faults  # whoever has a sink open hears of it too
+    assert not host.alive
     assert process_info(pid) is None
 
 
 async def test_a_journal_that_cannot_be_written_refuses_the_effect_and_says_so(tmp_path: Path) -> None:
     series = Series(tmp_path)
     faults: list[tuple[str, str, str]] = []
-    host = await SinkHost.start(on_fault=lambda *fault: faults.append(fault))
-    sink = await host.open_sink("actions", ENVELOPES[0], series.journal(0))
+    others: list[tuple[str, str, str]] = []
+    host = await SinkHost.start(on_fault=lambda *fault: others.append(fault))
+    hear = lambda *fault: faults.append(fault)  # noqa: E731
+    sink = await host.open_sink("actions", ENVELOPES[0], series.journal(0), on_fault=hear)
     (tmp_path / "blobs").write_text("in the way of every blob")
     assert await post(sink, json.dumps({"long": "x" * 10_000}).encode()) == 503
     assert await post(sink, b"{}") == 503
@@ -193,6 +199,7 @@ async def test_a_journal_that_cannot_be_written_refuses_the_effect_and_says_so(t
         await sink.seal()
     await host.stop()
     assert {fault[:2] for fault in faults} == {("sink:actions", "harness")}
+    assert others == []
     assert [event.kind for event in series.events(0)] == ["sink.opened"]
 
 
