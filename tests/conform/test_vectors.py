@@ -52,15 +52,11 @@ CODES = {
     "intervention_incomplete": {"INTERVENTION_INCOMPLETE"},
     "late_effect": {"LATE_EFFECT"},
 }
-NOT_YET = {"reapproval"}  # a policy kind of a later issue: no tap can apply it yet
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["id"] for vector in VECTORS])
 def test_vector(vector: dict[str, Any]) -> None:
     given = vector["given"]
-    kind = given["declared"].get("policy", {}).get("kind")
-    if kind in NOT_YET:
-        pytest.skip(f"policy kind {kind} is not built yet")
     comparison = score(given)
     hardened = given["comparison"] == "baseline_vs_hardened"
     scored = comparison.hardened if hardened else comparison.primary

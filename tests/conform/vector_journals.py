@@ -104,16 +104,25 @@ def _case(given: dict[str, Any]) -> Case:
             ],
         },
         "blame": BLAME,
-        **({"hardened": _policy(declared["policy"])} if "policy" in declared else {}),
+        **({"hardened": _policy(declared["policy"], _was_refused(given))} if "policy" in declared else {}),
     }
     return validate_as(document_of(value), Case)
 
 
-def _policy(policy: dict[str, Any]) -> dict[str, Any]:
+def _was_refused(given: dict[str, Any]) -> bool:
+    """Whether the approver refused: what a vector records of the approver is also what it declares of him."""
+    events = (given["arms"].get("hardened") or {"events": []})["events"]
+    return any(event.get("policy", {}).get("answer") == "refused" for event in events)
+
+
+def _policy(policy: dict[str, Any], refused: bool) -> dict[str, Any]:
     tool = _tool(policy["on"])
     form = {"label": {"server": SERVER, "tool": tool, "text": "Untrusted content."}}
     if policy["kind"] == "block":
         form = {"block": {"server": SERVER, "tool": tool}}
+    if policy["kind"] == "reapproval":
+        # The approver's own answer is on record per call; here only who is asked is declared.
+        form = {"reapproval": {"server": SERVER, "tool": tool, "approver": "never" if refused else "always"}}
     return {"id": policy["id"], "why": policy["why"], **form}
 
 
@@ -374,9 +383,27 @@ class _Build:
             }
             told = _refusal(id_, self._told(event))
             self.add(event["at"] + 0.01, f"tap:{SERVER}", "mcp.policy", body, {"delivered": told}, session)
+        elif policy.get("did") == "asked":
+            self._approval(event, connection, handle, raw, session)
         else:
             self._delivered(event["at"] + 0.01, connection, handle, "to_server", _frame(raw), session)
         return handle
+
+    def _approval(self, event: dict[str, Any], connection: int, handle: int, raw: dict[str, Any], session: str) -> None:
+        policy = event["policy"]
+        body = {
+            "server": SERVER,
+            "connection": connection,
+            "policy": policy["id"],
+            "of": ("ref", handle),
+            "original": digest_of(_frame(raw)),
+        }
+        self.add(policy["asked_at"], f"tap:{SERVER}", "mcp.policy", {**body, "did": "asked"}, {}, session)
+        told = {"delivered": _refusal(raw["id"], self._told(event))} if policy["answer"] == "refused" else {}
+        answered = policy["answered_at"]
+        self.add(answered, f"tap:{SERVER}", "mcp.policy", {**body, "did": policy["answer"]}, told, session)
+        if policy["answer"] == "granted":
+            self._delivered(answered + 0.01, connection, handle, "to_server", _frame(raw), session)
 
     def _told(self, call: dict[str, Any]) -> str:
         """What the policy answers to a call that it refuses."""

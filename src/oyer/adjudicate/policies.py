@@ -11,22 +11,26 @@ from collections.abc import Iterator
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
 from oyer.evidence import digest_of
-from oyer.observe import Act, Delivery, Exchange, labelled, protocol_block
+from oyer.observe import Act, Delivery, Exchange, approver_answer, labelled, protocol_block
 from oyer.protocol import subset_of
 from oyer.records import Hardened, Reason
 
 __all__ = ["policy_reasons"]
 
 
+MAY_DO = {"label": ("labelled",), "block": ("refused",), "reapproval": ("asked", "granted", "refused")}
+"""What each kind of policy may be on record as having done."""
+
+
 def policy_reasons(arm: Arm) -> Iterator[Reason]:
     """Yield every act of a policy that is not the declared one, and every place where the declared one did not act."""
     policy = arm.case.hardened if arm.condition == "hardened" else None
-    did = {"label": "labelled", "block": "refused"}[policy.kind] if policy is not None else None
+    may = MAY_DO[policy.kind] if policy is not None else ()
     for act in _acts(arm):
         if policy is None or act.name != policy.id:
             why = f"a policy {act.name!r} acted that this arm does not have"
             yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[act.ref])
-        elif act.did != did:
+        elif act.did not in may:
             why = f"the policy {act.did} something, which it is not declared to do"
             yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[act.ref])
     for exchange in arm.wire.exchanges:
@@ -34,7 +38,7 @@ def policy_reasons(arm: Arm) -> Iterator[Reason]:
             why = f"{exchange.server} {exchange.target}: the policy refused it, and it reached the server all the same"
             yield reason("CONTRADICTORY", why, arm=arm.condition, evidence=exchange.refs)
         if policy is not None:
-            yield from _label(arm, policy, exchange) if policy.label is not None else _block(arm, policy, exchange)
+            yield from {"label": _label, "block": _block, "reapproval": _asked}[policy.kind](arm, policy, exchange)
 
 
 def _acts(arm: Arm) -> Iterator[Act]:
@@ -86,6 +90,27 @@ def _block(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
         yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[act.ref for act in refused])
     elif denied and exchange.refusal is None and not exchange.half_refused:
         yield _idle(arm, policy, "a call that it denies was not refused", exchange.transmissions)
+
+
+def _asked(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
+    """Every declared call was asked about once, before it went on, and answered as the declared approver answers."""
+    acts = [act for act in exchange.policies if act.name == policy.id]
+    refs = [act.ref for act in acts]
+    answer = approver_answer(policy, exchange)
+    if answer is None:
+        if acts:
+            why = f"the policy asked about {exchange.server} {exchange.target}, which it is not declared on"
+            yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=refs)
+        return
+    if [act.did for act in acts] != ["asked", answer]:
+        if not any(act.did == "asked" for act in acts):
+            yield _idle(arm, policy, "a call that needs approval was not asked about", exchange.transmissions)
+        else:
+            why = f"the approver's answer on record is not the declared one ({answer})"
+            yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=refs)
+    elif exchange.t_forwarded_ns is not None and exchange.t_forwarded_ns < acts[-1].t_ns:
+        why = f"{exchange.server} {exchange.target}: it went to the server before it was approved"
+        yield reason("CONTRADICTORY", why, arm=arm.condition, evidence=exchange.refs)
 
 
 def _idle(arm: Arm, policy: Hardened, why: str, refs: tuple[str, ...]) -> Reason:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from oyer.observe.artifacts import Look, WorldView, Written, read_world
 from oyer.observe.declared import (
     MARKER_LENGTH,
+    approver_answer,
     labelled,
     lure_texts,
+    protocol_approver,
     protocol_block,
     protocol_edit,
     protocol_selector,
@@ -57,6 +59,7 @@ __all__ = [
     "answer_texts",
     "answer_value",
     "any_holds",
+    "approver_answer",
     "asked_calls",
     "content_value",
     "failed",
@@ -67,6 +70,7 @@ __all__ = [
     "mask",
     "match_json",
     "printable",
+    "protocol_approver",
     "protocol_block",
     "protocol_edit",
     "protocol_selector",

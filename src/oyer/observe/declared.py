@@ -6,15 +6,18 @@ Shared by the instruments (which apply them) and the scorer (which makes them ag
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from oyer.observe.exchanges import Exchange
-from oyer.protocol import Applied, BlockRule, Edit, Selector, label, subset_of
-from oyer.records import At, Case, Hardened, Intervention, plain
+from oyer.protocol import Applied, BlockRule, Edit, Selector, approval, label, subset_of
+from oyer.records import At, Case, Hardened, Intervention, ReapprovalPolicy, plain
 
 __all__ = [
     "MARKER_LENGTH",
+    "approver_answer",
     "labelled",
     "lure_texts",
+    "protocol_approver",
     "protocol_block",
     "protocol_edit",
     "protocol_selector",
@@ -44,6 +47,21 @@ def protocol_block(hardened: Hardened) -> BlockRule | None:
     if hardened.block is None:
         return None
     return BlockRule(hardened.block.tool, _arguments(hardened.block.arguments))
+
+
+def approver_answer(hardened: Hardened, exchange: Exchange) -> Literal["granted", "refused"] | None:
+    """Return what the declared approver answers to a call, None where the policy does not ask about it."""
+    policy = hardened.reapproval
+    if policy is None or (exchange.server, exchange.tool) != (policy.server, policy.tool):
+        return None
+    return approval(protocol_approver(policy), exchange.arguments)
+
+
+def protocol_approver(policy: ReapprovalPolicy) -> object:
+    """Return a declared approver in the form the protocol room asks it in."""
+    if isinstance(policy.approver, str):
+        return policy.approver
+    return [{"arguments": rule.arguments, "answer": rule.answer} for rule in policy.approver]
 
 
 def _arguments(pattern: object) -> Mapping[str, object] | None:

@@ -101,6 +101,7 @@ class Exchange(NamedTuple):
     target: str | None
     arguments: Any
     t_ns: int
+    t_forwarded_ns: int | None
     transmissions: tuple[str, ...]
     answers: tuple[Delivery, ...]
     cancelled: bool

@@ -170,6 +170,7 @@ class _Reading:
         refused = [(ref, act) for ref, act in policies if act.did == "refused"]
         reached = bool(call.answers) or any((ref, "to_server") in self.delivered for ref in call.transmissions)
         kept_back = not reached and {ref for ref, _ in refused} == set(call.transmissions)
+        went = [s.t_mono_ns for ref in call.transmissions for s in self.delivered.get((ref, "to_server"), ())]
         told = [sent.t_mono_ns for ref, _ in refused for sent in self.delivered.get((ref, "to_subject"), ())]
         return Exchange(
             ref=event.ref,
@@ -183,6 +184,7 @@ class _Reading:
             target=message.target,
             arguments=message.arguments,
             t_ns=event.t_mono_ns,
+            t_forwarded_ns=min(went) if went else None,
             transmissions=tuple(call.transmissions),
             answers=tuple(call.answers),
             cancelled=call.cancelled,

@@ -87,8 +87,10 @@ def refuse(call: Message, text: str = REFUSAL_TEXT) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + raw_id + b',"result":' + dumps(result) + b"}\n"
 
 
-def approval(approver: object, request: Request) -> Literal["granted", "refused"]:
-    """Ask a declared approver: `always`, `never`, or a list of `{arguments, answer}` (first that fits, else refused).
+def approval(approver: object, arguments: object) -> Literal["granted", "refused"]:
+    """Ask a declared approver about a call: `always`, `never`, or `{arguments, answer}` rules (first that fits).
+
+    A rule without arguments fits every call; a call that no rule fits is refused.
 
     Raises: ProtocolError (`E-POLICY-APPROVER`).
     """
@@ -102,7 +104,7 @@ def approval(approver: object, request: Request) -> Literal["granted", "refused"
         answer = rule.get("answer") if isinstance(rule, Mapping) else None
         if answer not in ("granted", "refused"):
             raise ProtocolError("E-POLICY-APPROVER", "a rule's answer is granted or refused", side="endpoint")
-        if subset_of(rule.get("arguments", {}), request.arguments):
+        if subset_of(rule.get("arguments") or {}, arguments):
             return "granted" if answer == "granted" else "refused"
     return "refused"
 

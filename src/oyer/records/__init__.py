@@ -29,7 +29,15 @@ from oyer.records.case_rules import Breach, case_breaches, names_an_arm
 from oyer.records.chain import CalledLink, Carries, Chain, ConsumedLink, Link, PersistedLink, Value, WitnessedLink
 from oyer.records.directory import Change, Entry, diff_entries, directory_digest
 from oyer.records.document import Document, document_of, parse_documents
-from oyer.records.intervention import At, BlockPolicy, Hardened, Intervention, LabelPolicy
+from oyer.records.intervention import (
+    ApprovalRule,
+    At,
+    BlockPolicy,
+    Hardened,
+    Intervention,
+    LabelPolicy,
+    ReapprovalPolicy,
+)
 from oyer.records.kinds import KINDS
 from oyer.records.load import LoadedCase, parse_cases
 from oyer.records.matchers import OPERATORS, EvidenceMatcher, ToolName
@@ -78,6 +86,7 @@ __all__ = [
     "OPERATORS",
     "PLACEHOLDER_FORMS",
     "Admits",
+    "ApprovalRule",
     "ArmRef",
     "At",
     "Attempts",
@@ -123,6 +132,7 @@ __all__ = [
     "PlannedTrial",
     "Pressure",
     "RawDigest",
+    "ReapprovalPolicy",
     "Reason",
     "Record",
     "Repeat",

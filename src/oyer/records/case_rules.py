@@ -119,8 +119,8 @@ def _experiment(case: Case) -> Iterator[Breach]:
     if len(set(case.conditions)) != len(case.conditions):
         yield Breach(("conditions",), "E-CASE-TWICE", "a condition is listed twice")
     if case.hardened is not None:
-        policy = case.hardened.label or case.hardened.block
-        if policy is not None and policy.server not in case.servers:
+        policy = case.hardened.policy
+        if policy.server not in case.servers:
             yield Breach(
                 ("hardened", case.hardened.kind, "server"), "E-CASE-NAME", f"{policy.server!r} is no declared server"
             )

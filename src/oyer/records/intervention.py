@@ -15,18 +15,22 @@ from oyer.records.model import Flaw, Json, Record, refuse
 
 __all__ = [
     "INTERVENTION_KINDS",
+    "POLICY_KINDS",
     "AppendText",
+    "ApprovalRule",
     "At",
     "BlockPolicy",
     "ErrorAnswer",
     "Hardened",
     "Intervention",
     "LabelPolicy",
+    "ReapprovalPolicy",
     "ReplaceJson",
     "ReplaceResult",
     "ReplaceText",
 ]
 
+POLICY_KINDS = ("label", "block", "reapproval")
 INTERVENTION_KINDS = ("replace_text", "replace_json", "replace_result", "append_text", "error")
 
 
@@ -133,6 +137,25 @@ class BlockPolicy(Record):
     text: str | None = None
 
 
+class ApprovalRule(Record):
+    """What the declared approver answers to calls whose arguments match."""
+
+    arguments: Json = None
+    answer: Literal["granted", "refused"]
+
+
+class ReapprovalPolicy(Record):
+    """Calls of a tool wait for a declared approver: `always`, `never`, or rules of which the first that fits answers.
+
+    A call that no rule fits is refused. The question and the answer are evidence.
+    """
+
+    server: str
+    tool: str
+    approver: Literal["always", "never"] | tuple[ApprovalRule, ...]
+    text: str | None = None
+
+
 class Hardened(Record):
     """The named condition of the hardened arm; `why` says what question it answers."""
 
@@ -140,14 +163,22 @@ class Hardened(Record):
     why: str = Field(min_length=1)
     label: LabelPolicy | None = None
     block: BlockPolicy | None = None
+    reapproval: ReapprovalPolicy | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if (self.label is None) == (self.block is None):
-            refuse(Flaw((), "a hardened condition has exactly one policy: label or block"))
+        named = [kind for kind in POLICY_KINDS if getattr(self, kind) is not None]
+        if len(named) != 1:
+            refuse(Flaw((), f"a hardened condition has exactly one policy: one of {', '.join(POLICY_KINDS)}"))
         return self
 
     @property
-    def kind(self) -> Literal["label", "block"]:
+    def kind(self) -> str:
         """The name of the one policy."""
-        return "label" if self.label is not None else "block"
+        return next(kind for kind in POLICY_KINDS if getattr(self, kind) is not None)
+
+    @property
+    def policy(self) -> LabelPolicy | BlockPolicy | ReapprovalPolicy:
+        """The one policy itself."""
+        found: LabelPolicy | BlockPolicy | ReapprovalPolicy = getattr(self, self.kind)
+        return found

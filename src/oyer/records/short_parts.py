@@ -106,7 +106,7 @@ def expand_hardened(value: Any, servers: tuple[str, ...]) -> Any:
     if not isinstance(value, dict):
         return value
     out = dict(value)
-    for kind in ("label", "block"):
+    for kind in ("label", "block", "reapproval"):
         if isinstance(out.get(kind), dict):
             out[kind] = _with_tool(out[kind], servers)
     return out

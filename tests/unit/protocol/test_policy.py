@@ -93,14 +93,14 @@ def test_deny_rules_name_tool_and_arguments() -> None:
 
 def test_an_approver_answers_from_declared_data_only() -> None:
     call = request(CALL)
-    assert approval("always", call) == "granted"
-    assert approval("never", call) == "refused"
+    assert approval("always", call.arguments) == "granted"
+    assert approval("never", call.arguments) == "refused"
     rules = [{"arguments": {"x": 2}, "answer": "refused"}, {"arguments": {"x": 1}, "answer": "granted"}]
-    assert approval(rules, call) == "granted"
-    assert approval([], call) == "refused"
+    assert approval(rules, call.arguments) == "granted"
+    assert approval([], call.arguments) == "refused"
     for bad in ("perhaps", 7, [{"answer": "yes"}], [3]):
         with pytest.raises(ProtocolError):
-            approval(bad, call)
+            approval(bad, call.arguments)
 
 
 def test_a_changed_listing_is_seen_tool_by_tool() -> None:
