@@ -57,7 +57,8 @@ class SeriesResult(NamedTuple):
 
 def comparison_name(case: str, subject: str, repetition: int) -> str:
     """Return the file-safe name of a comparison."""
-    return f"{case}.{subject}.r{repetition}".replace("/", "-").replace(":", "-")
+    # Two names never meet: neither mark that stands for a separator may stand in an id.
+    return f"{case.replace('/', '~')}.{subject.replace(':', '+')}.r{repetition}"
 
 
 def derive_series(given: SeriesInput) -> SeriesResult:
