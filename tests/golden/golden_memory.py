@@ -55,6 +55,10 @@ class MemoryReader:
     def read(self, path: str) -> bytes | None:
         return self.files.get(path)
 
+    def pieces(self, path: str) -> Iterator[bytes] | None:
+        data = self.files.get(path)
+        return None if data is None else iter([data])
+
     def file(self, path: str) -> StoredFile | None:
         data = self.files.get(path)
         return None if data is None else StoredFile(path=path, sha256=digest_of(data), size=len(data))

@@ -37,7 +37,7 @@ def test_building_it_again_gives_the_same_bytes(golden: Path, tmp_path: Path) ->
 
 def test_the_plain_form_has_stable_names(golden: Path) -> None:
     plain = json.loads(json.dumps(verify(golden).to_json()))
-    assert set(plain) == {"exit_code", "series", "head", "words", "checks"}
+    assert set(plain) == {"exit_code", "series", "head", "words", "checks", "signatures"}
     assert [check["number"] for check in plain["checks"]] == list(range(1, 12))
     assert {name for check in plain["checks"] for name in check} == {
         "number",

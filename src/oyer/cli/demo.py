@@ -27,31 +27,41 @@ as it is, with one declared change in one answer of the server, and with that ch
 )
 @json_option
 def command(out: Path | None, as_json: bool) -> int:
-    """Run the packaged experiment against three scripted subjects, offline, and verify what is left."""
+    """Run the packaged experiment against three scripted subjects, offline; bundle what is left, and verify that.
+
+    The bundle goes beside the series, as DIR.oyer.
+    """
+    from oyer.cli.bundle import bundle_value
     from oyer.cli.loading import load_cases
-    from oyer.cli.places import new_series_path, open_series_reader
+    from oyer.cli.places import bundle_path, new_series_path
     from oyer.cli.running import INTERRUPTED, outcome_page, outcome_value_of, run
     from oyer.cli.terminal import look_of, print_json, print_page, print_text
-    from oyer.cli.verify import verification_page, verification_value
+    from oyer.cli.verify import verification_page, verification_value, verify_path
     from oyer.engine import SubjectSpec
     from oyer.library import demo_case
     from oyer.report import fold, line, say
-    from oyer.verify import verify_series
+    from oyer.store import require_new_file, write_bundle
 
     cases = load_cases([demo_case()])
     path = new_series_path(out)
+    bundle = bundle_path(path)
+    if out is not None:
+        require_new_file(bundle)
     look = look_of(sys.stdout)
     if not as_json:
         print_page((*fold([say(_INTRODUCTION)], look), ()))
     outcome = run(cases, [SubjectSpec(name) for name in SUBJECTS], path, arguments=click.get_current_context().obj)
-    with open_series_reader(path) as reader:
-        found = verify_series(reader)
+    written = write_bundle(path, bundle)
+    found = verify_path(bundle)
     code = INTERRUPTED if outcome.interrupted else found.exit_code
     if as_json:
         verified = {**verification_value(found), "exit_code": found.exit_code}
-        print_json({**outcome_value_of(outcome, cases), "verification": verified, "exit_code": code})
+        told = {"bundle": bundle_value(written), "verification": verified}
+        print_json({**outcome_value_of(outcome, cases), **told, "exit_code": code})
         return code
-    print_page((*outcome_page(outcome, cases), (), line(say("Checked again from the stored bytes", "strong"))))
+    print_page(
+        (*outcome_page(outcome, cases), (), line(say(f"Bundled as {bundle}, and checked from its bytes", "strong")))
+    )
     print_page((*verification_page(found, look), ()))
     print_page(
         (*fold([say(f"Next: oyer show {path} 1   reads the manipulated trial, message by message", "dim")], look), ())

@@ -1,4 +1,4 @@
-"""Series directories: opening one to read, and choosing where a new one goes."""
+"""Series directories and bundles: opening one to read, and choosing where a new one goes."""
 
 from __future__ import annotations
 
@@ -7,33 +7,47 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oyer.errors import UsageError
+from oyer.errors import EvidenceError, UsageError
 
 if TYPE_CHECKING:
-    from oyer.store import SeriesReader
+    from oyer.store import BundleReader, SeriesReader
 
-__all__ = ["new_series_path", "open_series_reader"]
+__all__ = ["bundle_path", "new_series_path", "open_bundle_reader", "open_series_reader"]
 
 RUNS = Path("runs")
 
 
 def open_series_reader(path: Path) -> SeriesReader:
-    """Open a series directory to read it.
+    """Open a series directory to read it, or the series inside a bundle.
 
-    Raises: UsageError E-PATH for what is no directory, E-SERIES-NONE for a directory that holds no series at all.
+    Raises: UsageError E-PATH for what is neither, E-SERIES-NONE for a directory that holds no series at all;
+    EvidenceError E-ARCHIVE-... for a bundle that is not safe to read.
     """
+    if not path.is_dir() and path.exists():
+        bundle = open_bundle_reader(path)
+        if not bundle.archive.intact:
+            raise EvidenceError.of(bundle.archive.defects)
+        return bundle
     from oyer.store import SeriesReader
 
     try:
         names = sorted(os.listdir(path))  # noqa: PTH208
     except OSError as error:
         told = "there is no such directory" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
-        raise UsageError("E-PATH", told, where=str(path), hint="name the directory of a series") from error
+        hint = "name the directory of a series, or a bundle"
+        raise UsageError("E-PATH", told, where=str(path), hint=hint) from error
     parts = {"series.json", "plan.json", "ledger.jsonl", "trials", "seals", "pins"}
     if not parts & set(names):
         what = "an empty directory" if not names else "nothing in this directory belongs to a series"
         raise UsageError("E-SERIES-NONE", what, where=str(path), hint="name the directory of a series")
     return SeriesReader(path)
+
+
+def open_bundle_reader(path: Path) -> BundleReader:
+    """Open a bundle; whether it is one is for its `archive` to say. Raises: UsageError E-PATH."""
+    from oyer.store import BundleReader
+
+    return BundleReader(path)
 
 
 def new_series_path(out: Path | None) -> Path:
@@ -58,3 +72,9 @@ def new_series_path(out: Path | None) -> Path:
     except OSError as error:
         raise UsageError("E-PATH", error.strerror or str(error), where=str(out)) from error
     return out
+
+
+def bundle_path(series: Path) -> Path:
+    """Return where the bundle of a series goes by default: beside it."""
+    place = series if series.name not in {"", ".", ".."} else series.resolve()
+    return place.with_name(f"{place.name}.oyer")

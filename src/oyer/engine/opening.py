@@ -15,7 +15,6 @@ from oyer.engine.stopping import to_the_end
 from oyer.errors import Blocked
 from oyer.evidence import VOCABULARY, Redactor
 from oyer.host import (
-    Patience,
     RunDir,
     base_environment,
     boot_id,
@@ -181,8 +180,7 @@ async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
         name, command, {**base_environment(rundir.home, rundir.temp, os.environ), **env}, rundir.world, str(rundir.root)
     )
     try:
-        limit_s = min(case.budget.answer_s, OPENING_S)
-        listing = await discover(tapped, limit_s=limit_s, patience=Patience(settle_s=server.settle_s))
+        listing = await discover(tapped, limit_s=min(case.budget.answer_s, OPENING_S))
     except Blocked as problem:
         # Pinned as unobserved: the trials then meet the same server, and say what became of it.
         return ToolPin(command=server.command, listing=None, problem=str(problem))

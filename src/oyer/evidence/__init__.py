@@ -1,4 +1,5 @@
-"""The evidence room (bytes in, bytes out): vocabulary, chains, payloads, ledger, seals, packing, redaction.
+"""The evidence room (bytes in, bytes out): vocabulary, chains, payloads, ledger, seals, packing, redaction,
+archives and signed statements.
 
 Owns what a piece of evidence is and when it is intact. Must never touch a file, a clock or a process, never repair
 what it reads, and never raise on bad evidence from a `check_` function: defects are values.
@@ -6,6 +7,21 @@ what it reads, and never raise on bad evidence from a `check_` function: defects
 
 from __future__ import annotations
 
+from oyer.evidence.archive import (
+    ARCHIVE_END,
+    MANIFEST_NAME,
+    MAX_MEMBER_BYTES,
+    SERIES_PREFIX,
+    SIGNATURE_NAME,
+    ArchiveCheck,
+    Member,
+    StoredBytes,
+    check_archive,
+    check_unfolding,
+    is_member_path,
+    member_header,
+    member_padding,
+)
 from oyer.evidence.attempt import (
     AttemptCheck,
     check_attempt,
@@ -14,12 +30,27 @@ from oyer.evidence.attempt import (
     journal_name,
     writer_of,
 )
-from oyer.evidence.blobs import blob_path, decode_blob, digest_hex, encode_blob, measure_blob
+from oyer.evidence.blobs import (
+    blob_path,
+    decode_blob,
+    digest_hex,
+    encode_blob,
+    measure_blob,
+    measure_blob_pieces,
+)
 from oyer.evidence.canonical import ABSENT_DIGEST, MAX_SAFE_INT, digest_of, encode_canonical
 from oyer.evidence.chain import Chain, Envelope, WriterHead
 from oyer.evidence.events import Event, encode_event, make_ref, parse_event, split_ref
 from oyer.evidence.journal import JournalCheck, check_journal
 from oyer.evidence.ledger import LedgerChain, LedgerCheck, LedgerRecord, check_ledger, parse_ledger_line
+from oyer.evidence.manifest import (
+    BUNDLE_VERSION,
+    Manifest,
+    can_withhold,
+    encode_manifest,
+    make_manifest,
+    parse_manifest,
+)
 from oyer.evidence.packing import attempt_dir, pack, packed_path, unpack
 from oyer.evidence.payloads import INLINE_LIMIT_BYTES, make_payload, payload_bytes
 from oyer.evidence.redactor import RedactingStream, Redactor
@@ -36,6 +67,23 @@ from oyer.evidence.seals import (
     parse_seal,
     seal_path,
 )
+from oyer.evidence.statement import (
+    BUNDLE_PREDICATE,
+    KEY_BYTES,
+    PAYLOAD_TYPE,
+    PLAN_PREDICATE,
+    PLAN_SIGNATURE,
+    PlanStatement,
+    Signed,
+    compare_statements,
+    encode_signed,
+    keyid_of,
+    make_bundle_statement,
+    make_plan_statement,
+    parse_plan_statement,
+    parse_signed,
+    signed_bytes,
+)
 from oyer.evidence.transitions import AttemptState
 from oyer.evidence.vocabulary import (
     KINDS,
@@ -49,12 +97,24 @@ from oyer.evidence.vocabulary import (
 __all__ = [
     "ABSENT_DIGEST",
     "ACTS",
+    "ARCHIVE_END",
+    "BUNDLE_PREDICATE",
+    "BUNDLE_VERSION",
     "INLINE_LIMIT_BYTES",
+    "KEY_BYTES",
     "KINDS",
+    "MANIFEST_NAME",
+    "MAX_MEMBER_BYTES",
     "MAX_SAFE_INT",
+    "PAYLOAD_TYPE",
+    "PLAN_PREDICATE",
+    "PLAN_SIGNATURE",
     "RESERVED_KINDS",
+    "SERIES_PREFIX",
+    "SIGNATURE_NAME",
     "VOCABULARY",
     "Act",
+    "ArchiveCheck",
     "AttemptCheck",
     "AttemptState",
     "Chain",
@@ -64,43 +124,66 @@ __all__ = [
     "LedgerChain",
     "LedgerCheck",
     "LedgerRecord",
+    "Manifest",
+    "Member",
+    "PlanStatement",
     "RedactingStream",
     "Redactor",
     "Seal",
+    "Signed",
+    "StoredBytes",
     "StoredFile",
     "WriterHead",
     "attempt_dir",
     "blob_path",
     "body_payloads",
+    "can_withhold",
+    "check_archive",
     "check_attempt",
     "check_body",
     "check_causes",
     "check_journal",
     "check_ledger",
     "check_seals",
+    "check_unfolding",
     "check_writer_kind",
     "check_writers",
+    "compare_statements",
     "decode_blob",
     "digest_hex",
     "digest_of",
     "encode_blob",
     "encode_canonical",
     "encode_event",
+    "encode_manifest",
     "encode_seal",
+    "encode_signed",
+    "is_member_path",
     "is_sealable",
     "is_stored_path",
     "journal_name",
+    "keyid_of",
+    "make_bundle_statement",
+    "make_manifest",
     "make_payload",
+    "make_plan_statement",
     "make_ref",
     "make_seal",
     "measure_blob",
+    "measure_blob_pieces",
+    "member_header",
+    "member_padding",
     "pack",
     "packed_path",
     "parse_event",
     "parse_ledger_line",
+    "parse_manifest",
+    "parse_plan_statement",
     "parse_seal",
+    "parse_signed",
     "payload_bytes",
     "seal_path",
+    "signed_bytes",
     "split_ref",
     "unpack",
     "writer_of",

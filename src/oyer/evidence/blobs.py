@@ -10,18 +10,30 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 
 import zstandard
 
 from oyer.errors import EvidenceError
 from oyer.evidence.canonical import DIGEST_PATTERN
 
-__all__ = ["blob_path", "decode_blob", "digest_hex", "encode_blob", "measure_blob"]
+__all__ = [
+    "FRAME_HEAD_BYTES",
+    "blob_path",
+    "content_size",
+    "decode_blob",
+    "digest_hex",
+    "encode_blob",
+    "measure_blob",
+    "measure_blob_pieces",
+]
 
 _LEVEL = 3
 # One block of a frame unfolds to at most 128 KiB and takes at least four bytes: a piece gives at most 32 MiB.
 _PIECE_BYTES = 1024
 _DIGEST = re.compile(DIGEST_PATTERN)
+FRAME_HEAD_BYTES = 18
+"""The longest header a frame can have. Source: RFC 8878 section 3.1.1.1."""
 
 
 def encode_blob(raw: bytes) -> bytes:
@@ -48,26 +60,44 @@ def decode_blob(stored: bytes, limit_bytes: int) -> bytes:
 
 
 def measure_blob(stored: bytes) -> tuple[str, int]:
-    """Return digest and size of the content of stored bytes, unfolding a small piece at a time.
+    """Return digest and size of the content of stored bytes, as `measure_blob_pieces` does."""
+    return measure_blob_pieces((stored,))
 
-    Raises: EvidenceError `E-BLOB-FORM`.
+
+def measure_blob_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
+    """Return digest and size of the content of stored bytes given in pieces, unfolding a small one at a time.
+
+    The first piece must hold the whole frame header (18 bytes), or everything. Raises: EvidenceError `E-BLOB-FORM`.
     """
-    header = _header(stored)
+    header: zstandard.FrameParameters | None = None
     unfolding = zstandard.ZstdDecompressor().decompressobj()
-    state, size, at = hashlib.sha256(), 0, 0
+    state, size = hashlib.sha256(), 0
     try:
-        while at < len(stored) and not unfolding.eof:
-            piece = unfolding.decompress(stored[at : at + _PIECE_BYTES])
-            state.update(piece)
-            size += len(piece)
-            at += _PIECE_BYTES
+        for piece in pieces:
+            header = header or _header(piece)
+            for at in range(0, len(piece), _PIECE_BYTES):
+                if unfolding.eof:
+                    raise EvidenceError("E-BLOB-FORM", "the stored bytes are not exactly one frame")
+                content = unfolding.decompress(piece[at : at + _PIECE_BYTES])
+                state.update(content)
+                size += len(content)
     except zstandard.ZstdError as error:
         raise EvidenceError("E-BLOB-FORM", f"damaged frame: {error}") from error
-    if not unfolding.eof or unfolding.unused_data or at < len(stored):
+    if header is None:
+        header = _header(b"")
+    if not unfolding.eof or unfolding.unused_data:
         raise EvidenceError("E-BLOB-FORM", "the stored bytes are not exactly one frame")
     if size != header.content_size:
         raise EvidenceError("E-BLOB-FORM", "the content is not as long as the frame states")
     return "sha256:" + state.hexdigest(), size
+
+
+def content_size(head: bytes) -> int | None:
+    """Return how many bytes a frame says it unfolds to, from its first 18 bytes; None where it does not say."""
+    try:
+        return _header(head).content_size
+    except EvidenceError:
+        return None
 
 
 def _header(stored: bytes) -> zstandard.FrameParameters:

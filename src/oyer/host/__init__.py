@@ -31,6 +31,7 @@ from oyer.host.process_tree import (
 from oyer.host.processes import BoundedBytes, Child, Exit, base_environment, spawn
 from oyer.host.rundir import MAX_SOCKET_PATH_BYTES, RunDir, make_run_dir, open_run_dir, remove_tree
 from oyer.host.secrets_file import read_secret, read_secret_env, read_secret_file
+from oyer.host.signing import KeyPair, SigningKey, make_key_pair, read_signing_key
 from oyer.host.snapshots import Snapshot, SnapshotCache, WalkBounds, take_snapshot
 from oyer.host.worlds import WORLD_MTIME_S, copy_world
 
@@ -41,11 +42,13 @@ __all__ = [
     "Child",
     "Exit",
     "FaultPlan",
+    "KeyPair",
     "Patience",
     "PipeReader",
     "PipeWriter",
     "RunDir",
     "RunId",
+    "SigningKey",
     "Snapshot",
     "SnapshotCache",
     "Stamp",
@@ -59,6 +62,7 @@ __all__ = [
     "copy_world",
     "create_beneath",
     "kill_started",
+    "make_key_pair",
     "make_parents_beneath",
     "make_run_dir",
     "neutral_name",
@@ -71,6 +75,7 @@ __all__ = [
     "read_secret",
     "read_secret_env",
     "read_secret_file",
+    "read_signing_key",
     "reap_orphans",
     "remove_beneath",
     "remove_directory_beneath",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from oyer.errors import UsageError
 
-__all__ = ["read_secret", "read_secret_env", "read_secret_file"]
+__all__ = ["read_private_bytes", "read_secret", "read_secret_env", "read_secret_file"]
 
 _MAX_SECRET_BYTES = 16 * 1024
 
@@ -31,20 +31,28 @@ def read_secret_file(path: Path) -> str:
 
     Raises: UsageError when it is missing, no regular file, readable by others, owned by someone else, or empty.
     """
+    raw = read_private_bytes(path)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError("E-SECRET-FILE", "the key file is not UTF-8 text", where=str(path)) from error
+    return _checked(text, str(path))
+
+
+def read_private_bytes(path: Path) -> bytes:
+    """Return the bytes of a file that only its owner can read, at most 16 KiB.
+
+    Raises: UsageError when it is missing, no regular file, readable by others, or owned by someone else.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise UsageError("E-SECRET-FILE", f"cannot open the key file: {error.strerror}", where=str(path)) from error
     try:
         _require_private(os.fstat(descriptor), path)
-        raw = os.read(descriptor, _MAX_SECRET_BYTES + 1)
+        return os.read(descriptor, _MAX_SECRET_BYTES + 1)
     finally:
         os.close(descriptor)
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError("E-SECRET-FILE", "the key file is not UTF-8 text", where=str(path)) from error
-    return _checked(text, str(path))
 
 
 def read_secret(*, env: str | None, file: Path | None, environ: Mapping[str, str]) -> str:

@@ -73,20 +73,22 @@ class Tree:
         finally:
             os.close(fd)
 
+    def pieces(self, path: str) -> Iterator[bytes] | None:
+        """Yield a file in pieces, None when it is not there. Raises: as `read`, but for the limit."""
+        fd = self._open_file(path)
+        return None if fd is None else _pieces(fd, path)
+
     def digest(self, path: str) -> StoredFile | None:
         """Return size and digest of a file, read in pieces; None when it is not there."""
-        fd = self._open_file(path)
-        if fd is None:
+        pieces = self.pieces(path)
+        if pieces is None:
             return None
-        try:
-            state = hashlib.sha256()
-            size = 0
-            while piece := _read(fd, path):
-                size += len(piece)
-                state.update(piece)
-            return StoredFile(path=path, sha256="sha256:" + state.hexdigest(), size=size)
-        finally:
-            os.close(fd)
+        state = hashlib.sha256()
+        size = 0
+        for piece in pieces:
+            size += len(piece)
+            state.update(piece)
+        return StoredFile(path=path, sha256="sha256:" + state.hexdigest(), size=size)
 
     def entries(self, path: str) -> list[Entry]:
         """Return the names in a directory in order, [] when it is not there.
@@ -206,6 +208,14 @@ def _entry(path: str, found: os.DirEntry[str]) -> Entry:
     if not found.is_file(follow_symlinks=False):
         raise EvidenceError("E-STORE-KIND", "not a plain file", where=f"{path}/{found.name}")
     return Entry(found.name, False)
+
+
+def _pieces(fd: int, path: str) -> Iterator[bytes]:
+    try:
+        while piece := _read(fd, path):
+            yield piece
+    finally:
+        os.close(fd)
 
 
 def _read(fd: int, path: str) -> bytes:

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from oyer.errors import EvidenceError
 from oyer.evidence import (
+    SIGNATURE_NAME,
+    ArchiveCheck,
+    Manifest,
     StoredFile,
     attempt_dir,
     blob_path,
@@ -21,9 +24,10 @@ from oyer.evidence import (
     seal_path,
     unpack,
 )
+from oyer.store.archive import ArchiveTree
 from oyer.store.beneath import Found, Tree
 
-__all__ = ["ReadLimits", "SeriesReader", "StoredAttempt"]
+__all__ = ["BundleReader", "ReadLimits", "SeriesReader", "StoredAttempt"]
 
 _PACKED = re.compile(r"^([1-9][0-9]{0,8})\.tar\.zst\Z")
 _RUNNING = re.compile(r"^[1-9][0-9]{0,8}\Z")
@@ -50,10 +54,10 @@ class SeriesReader:
     """A series directory, read only. Use as a context manager or close it."""
 
     def __init__(self, path: Path, limits: ReadLimits | None = None) -> None:
-        self._tree = Tree(path)
+        self._tree: Tree | ArchiveTree = Tree(path)
         self._limits = limits or ReadLimits()
 
-    def __enter__(self) -> SeriesReader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -147,6 +151,10 @@ class SeriesReader:
         stored = self.blob(digest)
         return None if stored is None else decode_blob(stored, self._limits.blob_bytes)
 
+    def pieces(self, path: str) -> Iterator[bytes] | None:
+        """Yield the stored bytes of any file in pieces, None when it is not there."""
+        return self._tree.pieces(path)
+
     def paths(self) -> Iterator[str]:
         """Yield the path of every file of the series, in order."""
         return self._tree.walk()
@@ -165,3 +173,41 @@ class SeriesReader:
     def file(self, path: str) -> StoredFile | None:
         """Return size and digest of one file, None when it is not there."""
         return self._tree.digest(path)
+
+
+class BundleReader(SeriesReader):
+    """The series inside a bundle, read member by member; nothing is extracted.
+
+    A file that was withheld is listed, with the size and digest that the manifest states; reading it is an
+    EvidenceError `E-WITHHELD`. Where `archive` has defects, nothing is there to read.
+    """
+
+    def __init__(self, path: Path, limits: ReadLimits | None = None) -> None:
+        self._archive = ArchiveTree(path)
+        self._tree = self._archive
+        self._limits = limits or ReadLimits()
+
+    @property
+    def archive(self) -> ArchiveCheck:
+        """What was found when the archive was opened."""
+        return self._archive.archive
+
+    @property
+    def withheld(self) -> tuple[StoredFile, ...]:
+        """What was left out, by its path in the series."""
+        return tuple(self._archive.withheld.values())
+
+    def bundle_manifest(self) -> Manifest:
+        """Return the manifest of the bundle. Raises: EvidenceError `E-MANIFEST-*`."""
+        found = self._archive.manifest()
+        if isinstance(found, EvidenceError):
+            raise found
+        return found
+
+    def signature(self) -> bytes | None:
+        """Return the envelope over the bundle, None when it is not signed."""
+        return self._archive.member(SIGNATURE_NAME, 1 << 30)
+
+    def measure(self, member: str) -> StoredFile | None:
+        """Return size and digest of a member by its path in the archive, None when it is not there."""
+        return self._archive.measure(member)

@@ -6,19 +6,24 @@ connection, execute anything from what it reads, or believe a recorded result it
 
 from __future__ import annotations
 
-from oyer.verify.reading import Listed, Reader, Reading, StoredTrials, parse_record, read_series
-from oyer.verify.result import Check, Status, Verification
-from oyer.verify.verifier import verify_series
+from oyer.verify.reading import Bundled, Key, Keys, Listed, Reader, Reading, StoredTrials, parse_record, read_series
+from oyer.verify.result import Check, Signatures, Status, Verification
+from oyer.verify.verifier import verify_bundle, verify_series
 
 __all__ = [
+    "Bundled",
     "Check",
+    "Key",
+    "Keys",
     "Listed",
     "Reader",
     "Reading",
+    "Signatures",
     "Status",
     "StoredTrials",
     "Verification",
     "parse_record",
     "read_series",
+    "verify_bundle",
     "verify_series",
 ]

@@ -2,14 +2,17 @@
 
 Proves that every seal is whole and follows the one before, that every file it lists is there unchanged (size and
 digest of the bytes on the disk), and that nothing else is there: no file outside the seals, no link, no name that no
-part of a series has. Apart from that stand `index.sqlite`, which is derived and never trusted, and what a crash left
-in `.tmp`, which nothing ever reads. Source: the design's evidence page, "Store on disk" and check 2.
+part of a series has. Of a bundle it proves first that its members are exactly those of its manifest. Apart from that
+stand `index.sqlite`, which is derived and never trusted, and what a crash left in `.tmp`, which nothing ever reads.
+Source: the design's evidence page, "Store on disk" and check 2.
 """
 
 from __future__ import annotations
 
 from oyer.errors import OyerError
 from oyer.evidence import StoredFile, check_seals, is_sealable, seal_path
+from oyer.verify.manifest import compare_manifest
+from oyer.verify.reading import Bundled
 from oyer.verify.rederive import Derivation
 from oyer.verify.result import Check, Findings
 from oyer.verify.survey import Phase, Survey, shown
@@ -20,9 +23,11 @@ ADVICE = "compare with a copy that was made when the series was sealed; a change
 INTERRUPTED = "the act that wrote it was interrupted before its seal; deriving again gives the same bytes"
 
 
-def check_seals_exact(survey: Survey, derivation: Derivation) -> Check:
-    """Check the seals against each other and against every file that is there."""
+def check_seals_exact(survey: Survey, derivation: Derivation, bundle: Bundled | None = None) -> Check:
+    """Check the manifest of a bundle, and the seals against each other and against every file that is there."""
     found = Findings(2, "seals", ADVICE)
+    if bundle is not None:
+        compare_manifest(bundle, found)
     for stray in survey.strays:
         found.failed(stray.code, stray.message, stray.where, "only plain files belong in a series: remove it")
     _names(survey, found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from oyer.errors import EvidenceError, Problem
-from oyer.evidence import blob_path, measure_blob
+from oyer.evidence import blob_path, measure_blob_pieces
 from oyer.verify.attempts import AttemptReading, BlobUse
 from oyer.verify.result import Check, Findings
 from oyer.verify.survey import Phase, Survey, read_part
@@ -42,12 +42,12 @@ def check_blobs(survey: Survey, attempts: Sequence[AttemptReading]) -> Check:
 
 def _one(survey: Survey, path: str, use: BlobUse | None, found: Findings) -> None:
     problems: dict[str, tuple[Problem, ...]] = {}
-    stored = read_part(survey.reader.read, path, problems)
-    if stored is None:
+    pieces = read_part(survey.reader.pieces, path, problems)
+    if pieces is None:
         found.failed(problems[path][0].code, problems[path][0].message, path)
         return
     try:
-        digest, size = measure_blob(stored)
+        digest, size = measure_blob_pieces(pieces)
     except EvidenceError as error:
         found.failed(error.code, error.problems[0].message, path)
         return

@@ -28,8 +28,11 @@ def report_derived(
             found.failed("E-DERIVED-EXTRA", "nothing in plan and evidence gives it", path, "remove it")
         else:
             found.open("E-DERIVED-EXTRA", "whether the evidence gives it cannot be derived", path, "see check 4")
+    others = {"outcomes/", "comparisons/"} - {directory}
     for problem in derivation.undecided:
-        found.open(problem.code, problem.message, problem.where, "see checks 4 and 5")
+        if problem.where.startswith(tuple(others)):
+            continue  # the other check tells it
+        found.open(problem.code, problem.message, problem.where, problem.hint or "see checks 4 and 5")
     missing = sorted(path for path in derivation.missing if path.startswith(directory))
     if survey.phase in {Phase.UNOPENED, Phase.OPEN}:
         found.open(

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from oyer.evidence import attempt_dir, blob_path, is_stored_path, packed_path
+from oyer.evidence import PLAN_SIGNATURE, attempt_dir, blob_path, is_stored_path, packed_path
 
 __all__ = ["Part", "PartKind", "part_of"]
 
 PartKind = Literal[
     "manifest",
     "plan",
+    "plan_signature",
     "ledger",
     "pin",
     "seal",
@@ -30,7 +31,12 @@ PartKind = Literal[
     "unknown",
 ]
 
-_WHOLE: dict[str, PartKind] = {"series.json": "manifest", "plan.json": "plan", "ledger.jsonl": "ledger"}
+_WHOLE: dict[str, PartKind] = {
+    "series.json": "manifest",
+    "plan.json": "plan",
+    PLAN_SIGNATURE: "plan_signature",
+    "ledger.jsonl": "ledger",
+}
 _INDEX = frozenset({"index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal"})
 _LATER = frozenset({"facts", "qualification", "interpretations", "reports"})
 _PIN = re.compile(r"^pins/([0-9a-f]{64})\.json\Z")

@@ -1,4 +1,4 @@
-"""Checks 1, 3, 9 and 11: what a series directory does not have, and why nothing is checked there.
+"""Checks 9 and 11: what a series directory does not have, and why nothing is checked there.
 
 Proves nothing, and says so. Where something of the kind does exist that this version cannot check, the check is
 `not_run` and not `not_applicable`: silence is never taken for health. Source: the design's evidence page, "Verify".
@@ -9,19 +9,9 @@ from __future__ import annotations
 from oyer.verify.result import Check, Findings
 from oyer.verify.survey import Survey
 
-__all__ = ["check_archive", "check_judgements", "check_report", "check_signature"]
+__all__ = ["check_judgements", "check_report"]
 
 NEWER = "verify with a newer Oyer"
-
-
-def check_archive() -> Check:
-    """Check 1: a directory was given, no archive: nothing was unpacked, so nothing could be unpacked wrongly."""
-    return Check(1, "archive", "not_applicable", detail="a directory, not an archive")
-
-
-def check_signature() -> Check:
-    """Check 3: nothing in a series directory is signed."""
-    return Check(3, "signature", "not_applicable", detail="nothing here is signed: who ran it is not proven")
 
 
 def check_judgements(survey: Survey) -> Check:

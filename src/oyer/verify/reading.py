@@ -6,16 +6,27 @@ Must never hold more than the attempt it was just asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from oyer.adjudicate import SeriesInput, TrialInput, late_runs
 from oyer.errors import EvidenceError, OyerError, Problem
-from oyer.evidence import Envelope, LedgerCheck, StoredFile, check_ledger
+from oyer.evidence import ArchiveCheck, Envelope, LedgerCheck, Manifest, Signed, StoredFile, check_ledger
 from oyer.observe import read_trial
 from oyer.records import KINDS, Case, PinSet, Plan, Record, Series, document_of, parse_canonical, validate
 
-__all__ = ["Listed", "Reader", "Reading", "StoredTrials", "parse_record", "read_series"]
+__all__ = [
+    "Bundled",
+    "Journals",
+    "Key",
+    "Keys",
+    "Listed",
+    "Reader",
+    "Reading",
+    "StoredTrials",
+    "parse_record",
+    "read_series",
+]
 
 R = TypeVar("R", bound=Record)
 
@@ -34,7 +45,19 @@ class Listed(Protocol):
         ...
 
 
-class Reader(Protocol):
+class Journals(Protocol):
+    """Where the evidence of an attempt comes from."""
+
+    def journals(self, trial: str, attempt: int) -> Mapping[str, bytes]:
+        """Return file name -> bytes of an attempt, the packed file before the running directory."""
+        ...
+
+    def content(self, digest: str) -> bytes | None:
+        """Return the content of a blob, None when it is not there."""
+        ...
+
+
+class Reader(Journals, Protocol):
     """Stored bytes of a series, wherever they are. `store.SeriesReader` satisfies it. Methods raise only OyerError."""
 
     def manifest(self) -> bytes:
@@ -53,14 +76,6 @@ class Reader(Protocol):
         """Return one pinned record, None when it is not there."""
         ...
 
-    def journals(self, trial: str, attempt: int) -> Mapping[str, bytes]:
-        """Return file name -> bytes of an attempt, the packed file before the running directory."""
-        ...
-
-    def content(self, digest: str) -> bytes | None:
-        """Return the content of a blob, None when it is not there."""
-        ...
-
     def read(self, path: str) -> bytes | None:
         """Return the stored bytes of any file, None when it is not there."""
         ...
@@ -69,9 +84,67 @@ class Reader(Protocol):
         """Return size and digest of the stored bytes, None when the file is not there."""
         ...
 
+    def pieces(self, path: str) -> Iterable[bytes] | None:
+        """Yield the stored bytes of any file in pieces, None when it is not there."""
+        ...
+
     def listing(self) -> Iterable[Listed]:
         """Yield everything that is no directory, in order."""
         ...
+
+
+class Bundled(Reader, Protocol):
+    """A series inside a bundle. `store.BundleReader` satisfies it.
+
+    A withheld file is listed; `file` tells what the manifest states of it; reading it is an OyerError `E-WITHHELD`.
+    """
+
+    @property
+    def archive(self) -> ArchiveCheck:
+        """What was found when the archive was opened. Where it has defects, nothing is there to read."""
+        ...
+
+    @property
+    def withheld(self) -> Sequence[StoredFile]:
+        """What was left out, by its path in the series."""
+        ...
+
+    def bundle_manifest(self) -> Manifest:
+        """Return the manifest of the bundle."""
+        ...
+
+    def signature(self) -> bytes | None:
+        """Return the envelope over the bundle, None when it is not signed."""
+        ...
+
+    def measure(self, member: str) -> StoredFile | None:
+        """Return size and digest of a member by its path in the archive, None when it is not there."""
+        ...
+
+
+class Key(Protocol):
+    """A public key that somebody gave. `store.PublicKey` satisfies it."""
+
+    @property
+    def keyid(self) -> str:
+        """The sha256 of its bytes, in hexadecimal."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Where it came from, for people."""
+        ...
+
+    def verifies(self, signed: Signed) -> bool:
+        """Whether it made the signature. Raises OyerError where that cannot be computed here."""
+        ...
+
+
+class Keys(NamedTuple):
+    """Whose signature is asked for: over the bundle, and over the plan (the same key where none is named)."""
+
+    bundle: Key | None = None
+    plan: Key | None = None
 
 
 class Reading(NamedTuple):
@@ -95,7 +168,7 @@ class StoredTrials(Mapping[str, TrialInput]):
     An attempt that cannot be unpacked is an attempt without journals: its defects say so, and nothing rests on it.
     """
 
-    def __init__(self, reader: Reader, manifest: Series, plan: Plan, ledger: LedgerCheck) -> None:
+    def __init__(self, reader: Journals, manifest: Series, plan: Plan, ledger: LedgerCheck) -> None:
         self._reader = reader
         self._manifest = manifest
         self._ledger = ledger

@@ -6,26 +6,29 @@ hold more than the arms of one repetition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from oyer.adjudicate import SeriesInput, derive_series, derived_files, late_runs
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.records import Case, PinSet, Plan, PlannedTrial, Record, digest_bytes, parse_canonical
 from oyer.verify.attempts import AttemptReading
-from oyer.verify.reading import Reader, StoredTrials, parse_record
+from oyer.verify.reading import Journals, Reader, StoredTrials, parse_record
+from oyer.verify.result import WITHHELD
 from oyer.verify.survey import Phase, Survey, read_part
 
 __all__ = ["Derivation", "derive_again"]
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 class Derivation(NamedTuple):
     """What came of deriving a series again, by path of the derived file.
 
     `equal` were recorded byte for byte the same; `differing` hold why not; `missing` were not recorded. `undecided`
-    holds what could not be derived, and why. `complete` says whether every planned repetition could be derived.
+    holds what could not be derived, and why; `withheld` were left out of a bundle. `complete` says whether every
+    planned repetition could be derived.
     """
 
     equal: frozenset[str] = frozenset()
@@ -33,11 +36,12 @@ class Derivation(NamedTuple):
     missing: frozenset[str] = frozenset()
     undecided: tuple[Problem, ...] = ()
     complete: bool = True
+    withheld: frozenset[str] = frozenset()
 
     @property
     def expected(self) -> frozenset[str]:
         """Every path that evidence and plan give."""
-        return self.equal | frozenset(self.differing) | self.missing
+        return self.equal | frozenset(self.differing) | self.missing | self.withheld
 
 
 def derive_again(survey: Survey, attempts: Iterable[AttemptReading]) -> Derivation:
@@ -46,33 +50,95 @@ def derive_again(survey: Survey, attempts: Iterable[AttemptReading]) -> Derivati
         return _nothing("manifest or plan cannot be read: nothing can be derived", "series.json")
     if survey.phase is Phase.BROKEN:
         return _nothing("the ledger does not hold: which attempts count is not known", "ledger.jsonl")
+    watched = _Watched(survey.reader)
+    named, all_named = _named(survey, attempts)
     base = SeriesInput(
         plan=survey.plan,
         cases={},
-        trials=StoredTrials(survey.reader, survey.manifest, survey.plan, survey.ledger),
+        trials=StoredTrials(watched, survey.manifest, survey.plan, survey.ledger),
         pinned={},
-        named=_named(survey, attempts),
+        named=named,
         late=late_runs(survey.ledger.closing),
     )
-    equal: set[str] = set()
-    missing: set[str] = set()
-    differing: dict[str, Problem] = {}
-    undecided: list[Problem] = []
+    comparing = _Comparing(survey, all_named=all_named)
     pins = _Pins(survey.reader)
     for group in _groups(survey.plan):
+        watched.withheld.clear()
         files = _derive_group(survey, base, group, pins)
-        if isinstance(files, Problem):
-            undecided.append(files)
-            continue
-        for path, data in files.items():
-            stored = read_part(survey.reader.read, path) if path in survey.parts else None
-            if stored is None:
-                missing.add(path)
-            elif stored == data:
-                equal.add(path)
-            else:
-                differing[path] = Problem("E-DERIVED-DIFFERS", _difference(stored, data), path)
-    return Derivation(frozenset(equal), differing, frozenset(missing), tuple(undecided), not undecided)
+        if watched.withheld:
+            comparing.undecided += watched.withheld[:1]
+        elif isinstance(files, Problem):
+            comparing.undecided.append(files)
+        else:
+            for path, data in files.items():
+                comparing.compare(path, data)
+    return comparing.result()
+
+
+class _Comparing:
+    """Collects how recorded files compare with derived ones."""
+
+    def __init__(self, survey: Survey, *, all_named: bool) -> None:
+        self._survey = survey
+        self._all_named = all_named
+        self._equal: set[str] = set()
+        self._missing: set[str] = set()
+        self._withheld: set[str] = set()
+        self._differing: dict[str, Problem] = {}
+        self.undecided: list[Problem] = []
+
+    def compare(self, path: str, data: bytes) -> None:
+        """Compare one derived file with the recorded one."""
+        problems: dict[str, tuple[Problem, ...]] = {}
+        stored = read_part(self._survey.reader.read, path, problems) if path in self._survey.parts else None
+        if stored == data:
+            self._equal.add(path)
+        elif stored is not None and not self._all_named and b'"LATE_EFFECT"' in stored:
+            # The effect may have been rejected in a trial that was withheld.
+            self._withheld.add(path)
+            self.undecided.append(Problem(WITHHELD, "it may rest on a trial that was withheld", path))
+        elif stored is not None:
+            self._differing[path] = Problem("E-DERIVED-DIFFERS", _difference(stored, data), path)
+        elif problems and problems[path][0].code == WITHHELD:
+            self._withheld.add(path)
+            self.undecided.append(problems[path][0])
+        else:
+            self._missing.add(path)
+
+    def result(self) -> Derivation:
+        """Return what came of it."""
+        return Derivation(
+            equal=frozenset(self._equal),
+            differing=self._differing,
+            missing=frozenset(self._missing),
+            undecided=tuple(self.undecided),
+            complete=not self.undecided,
+            withheld=frozenset(self._withheld),
+        )
+
+
+class _Watched:
+    """The evidence of a series, with a note of everything that was asked for and had been withheld."""
+
+    def __init__(self, reader: Journals) -> None:
+        self._reader = reader
+        self.withheld: list[Problem] = []
+
+    def journals(self, trial: str, attempt: int) -> Mapping[str, bytes]:
+        """Return the journals of an attempt."""
+        return self._noted(lambda: self._reader.journals(trial, attempt))
+
+    def content(self, digest: str) -> bytes | None:
+        """Return the content of a blob."""
+        return self._noted(lambda: self._reader.content(digest))
+
+    def _noted(self, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except OyerError as error:
+            if error.code == WITHHELD:
+                self.withheld.append(error.problems[0])
+            raise
 
 
 def _nothing(why: str, where: str) -> Derivation:
@@ -131,15 +197,20 @@ def _groups(plan: Plan) -> Iterable[list[PlannedTrial]]:
     return groups.values()
 
 
-def _named(survey: Survey, attempts: Iterable[AttemptReading]) -> dict[str, tuple[str, ...]]:
-    """Effects rejected anywhere in the series by the run they name: of counted attempts, in order of trial."""
+def _named(survey: Survey, attempts: Iterable[AttemptReading]) -> tuple[dict[str, tuple[str, ...]], bool]:
+    """Effects rejected anywhere in the series by the run they name: of counted attempts, in order of trial.
+
+    And whether all attempts could be asked: of a withheld one nobody knows what it rejected.
+    """
+    everything = True
     found: dict[str, list[str]] = {}
     for attempt in attempts:
+        everything = everything and (attempt.unreadable is None or attempt.unreadable.code != WITHHELD)
         counted = survey.ledger.counted(attempt.trial)
         if attempt.trial in survey.planned and counted is not None and counted.attempt == attempt.attempt:
             for run, ref in attempt.named:
                 found.setdefault(run, []).append(f"{attempt.trial}/{ref}")
-    return {run: tuple(refs) for run, refs in found.items()}
+    return {run: tuple(refs) for run, refs in found.items()}, everything
 
 
 def _difference(recorded: bytes, derived: bytes) -> str:

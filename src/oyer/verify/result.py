@@ -11,9 +11,12 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 from oyer.errors import Problem
 
-__all__ = ["MAX_FINDINGS", "Check", "Findings", "Status", "Verification"]
+__all__ = ["MAX_FINDINGS", "WITHHELD", "Check", "Findings", "Signatures", "Status", "Verification"]
 
 Status = Literal["ok", "failed", "not_applicable", "not_run"]
+
+WITHHELD = "E-WITHHELD"
+"""The code of everything that rests on what a bundle left out: never a defect, never a success."""
 
 MAX_FINDINGS = 100
 """How many findings one check lists; the number of the others stands in its detail."""
@@ -55,6 +58,17 @@ class Check(NamedTuple):
         }
 
 
+class Signatures(NamedTuple):
+    """Whose signatures hold: the id of each key, None where nothing is signed or it could not be checked.
+
+    `plan_signed` is when the signer of the plan says it was signed.
+    """
+
+    bundle: str | None = None
+    plan: str | None = None
+    plan_signed: str | None = None
+
+
 class Verification(NamedTuple):
     """All checks, in order of their numbers.
 
@@ -66,6 +80,7 @@ class Verification(NamedTuple):
     series: str | None
     head: str | None
     words: str
+    signatures: Signatures = Signatures()
 
     @property
     def exit_code(self) -> int:
@@ -92,6 +107,7 @@ class Verification(NamedTuple):
             "series": self.series,
             "head": self.head,
             "words": self.words,
+            "signatures": self.signatures._asdict(),
             "checks": [check.to_json() for check in self.checks],
         }
 
@@ -109,7 +125,10 @@ class Findings:
         self._left_out = 0
 
     def failed(self, code: str, message: str, where: str, hint: str = "") -> None:
-        """Note something that is wrong."""
+        """Note something that is wrong. What was withheld from a bundle is not: it could not be looked at."""
+        if code == WITHHELD:
+            self.open(code, message, where, hint or "ask for the series itself")
+            return
         self._keep(self._failed, Problem(code, message, where, hint or self._advice))
 
     def open(self, code: str, message: str, where: str, hint: str = "") -> None:

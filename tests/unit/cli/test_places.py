@@ -19,7 +19,7 @@ def test_nothing_found_is_never_success(
     assert main([command, str(tmp_path / "gone"), *as_json]) == 2
     assert main([command, str(tmp_path), *as_json]) == 2
     (tmp_path / "file").write_text("x")
-    assert main([command, str(tmp_path / "file"), *as_json]) == 2
+    assert main([command, str(tmp_path / "file"), *as_json]) == 4
     (tmp_path / "seals").mkdir()
     assert main([command, str(tmp_path), *as_json]) != 0
 
