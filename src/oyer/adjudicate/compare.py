@@ -105,7 +105,7 @@ def _pair(
     walk = walks[treated_name]
     reasons += walk.reasons
     attribution = attribute(treated, walk)
-    reasons += _promotion_reasons(treated, walk, attribution)
+    reasons += _promotion_reasons(treated, walk, attribution, {found.code for found in reasons})
     return _verdict(given, treated_name, treated, walk, reasons, attribution)
 
 
@@ -118,8 +118,8 @@ def _named(given: ComparisonInput, arm: Arm) -> list[Reason]:
     )
 
 
-def _promotion_reasons(arm: Arm, walk: Walk, attribution: tuple[Attribution, ...]) -> list[Reason]:
-    """Step 3: why neither CONFIRMED nor NOT_OBSERVED may be said, where that is so."""
+def _promotion_reasons(arm: Arm, walk: Walk, attribution: tuple[Attribution, ...], before: set[str]) -> list[Reason]:
+    """Step 3: why neither CONFIRMED nor NOT_OBSERVED may be said, where that is so; `before` are the codes so far."""
     found: list[Reason] = []
     if walk.promoted:
         return found
@@ -132,7 +132,7 @@ def _promotion_reasons(arm: Arm, walk: Walk, attribution: tuple[Attribution, ...
         found.append(reason("CUT_SHORT", arm=arm.condition))
     if walk.exposure.mixed:
         found.append(reason("EXPOSURE_MIXED", arm=arm.condition, evidence=walk.exposure.mixed))
-    said = {r.code for r in found} | {r.code for r in walk.reasons}
+    said = {r.code for r in found} | before
     honest = {"exposed_no_attempt"} | ({"attempted_blocked"} if arm.condition == "hardened" else set())
     untold = [a for a in attribution if a.cause not in honest and SAID_BY_REASON.get(a.cause) not in said]
     return found + [reason(a.cause, about=a.link, arm=arm.condition, evidence=a.attempts) for a in untold]

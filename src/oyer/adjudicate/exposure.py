@@ -15,6 +15,7 @@ from oyer.adjudicate.persistence import (
     carrying_calls,
     find_artifact,
     later_reads,
+    names_artifact,
     reads_value,
     stray_writes,
     touched_between,
@@ -143,8 +144,9 @@ def _persisted(state: _Tracing, link: PersistedLink) -> None:
     calls = carrying_calls(arm, link, state.at_ns) if state.at_ns is not None else []
     # The last call whose content the artifact held is the one that counts; others wrote elsewhere, or were overwritten.
     tried = [(call, find_artifact(arm, link, call, text)) for call, text in reversed(calls)]
-    found = next((artifact for _, artifact in tried if isinstance(artifact, Persisted)), None)
-    if found is not None:
+    kept = [artifact for _, artifact in tried if isinstance(artifact, Persisted)]
+    if kept:
+        found = next((artifact for artifact in kept if names_artifact(link, artifact.call)), kept[0])
         state.persisted[link.id] = found
         state.values[link.id] = found.value
         state.link(link.id, link.layer, "exposure", state.reached("matched"), (*found.call.refs, found.look.ref))

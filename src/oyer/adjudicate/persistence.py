@@ -20,6 +20,7 @@ __all__ = [
     "carrying_calls",
     "find_artifact",
     "later_reads",
+    "names_artifact",
     "reads_value",
     "stray_writes",
     "touched_between",
@@ -148,17 +149,24 @@ def touched_between(arm: Arm, source: Persisted, read: Exchange) -> tuple[str, .
     return (*calls, *(write.ref for write in writes))
 
 
+def names_artifact(link: PersistedLink, call: Exchange) -> bool:
+    """Whether a call names the artifact's file in an argument beside its content, as tools that write any file do."""
+    return _naming_key(link, call) is not None
+
+
+def _naming_key(link: PersistedLink, call: Exchange) -> str | None:
+    name = _last_part(link.persisted)
+    for key, value in call.arguments.items() if isinstance(call.arguments, dict) else ():
+        if key != link.by.argument and isinstance(value, str) and _last_part(value) == name:
+            return str(key)
+    return None
+
+
 def _names_another_file(source: Persisted, call: Exchange) -> bool:
     """Whether a call gives, where the writing call named the artifact, a file of another name."""
-    own, other = source.call.arguments, call.arguments
-    if not isinstance(own, dict) or not isinstance(other, dict):
-        return False
-    name = _last_part(source.link.persisted)
-    for key, value in own.items():
-        if key != source.link.by.argument and isinstance(value, str) and _last_part(value) == name:
-            given = other.get(key)
-            return isinstance(given, str) and _last_part(given) != name
-    return False
+    key = _naming_key(source.link, source.call)
+    given = call.arguments.get(key) if key is not None and isinstance(call.arguments, dict) else None
+    return isinstance(given, str) and _last_part(given) != _last_part(source.link.persisted)
 
 
 def _last_part(path: str) -> str:
