@@ -6,7 +6,7 @@ Two subjects, three conditions: `obedient` scores CONFIRMED, `wary` NOT_OBSERVED
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from golden_script import LISTING_DIGEST, SUBJECT, Ticks, TrialScript, golden_case
@@ -42,10 +42,17 @@ class GoldenSeries:
     """A golden series while it is written; every step can be left out or stopped before."""
 
     def __init__(
-        self, path: Path, subjects: Sequence[str] = SUBJECTS, conditions: Sequence[Condition] | None = None
+        self,
+        path: Path,
+        subjects: Sequence[str] = SUBJECTS,
+        conditions: Sequence[Condition] | None = None,
+        *,
+        sign_plan: Callable[[bytes], bytes] | None = None,
     ) -> None:
         self.loaded: LoadedCase = golden_case()
-        self.plan: Plan = build_plan([self.loaded], subjects, seed=7, conditions=conditions)
+        world = str(directory_digest(()))
+        self.plan: Plan = build_plan([self.loaded], subjects, seed=7, conditions=conditions, worlds={"golden": world})
+        plan = canonical_bytes(self.plan)
         pins: dict[str, bytes] = {self.loaded.digest: canonical_bytes(self.loaded.case)}
         environments = {name: {"golden": _keep(pins, _environment(self.loaded.case, name))} for name in subjects}
         pinsets = {name: {"golden": _keep(pins, _pin_set(self.loaded, name))} for name in subjects}
@@ -64,7 +71,12 @@ class GoldenSeries:
             boot=BOOT,
         )
         self.store = SeriesStore.create(
-            path, canonical_bytes(manifest), canonical_bytes(self.plan), pins, clock=self.clock
+            path,
+            canonical_bytes(manifest),
+            plan,
+            pins,
+            clock=self.clock,
+            plan_signature=None if sign_plan is None else sign_plan(plan),
         )
 
     def claim(self, planned: PlannedTrial, attempt: int = 1) -> TrialScript:
@@ -98,9 +110,15 @@ class GoldenSeries:
             self.store.add(path, data)
 
 
-def build_series(path: Path, subjects: Sequence[str] = SUBJECTS, conditions: Sequence[Condition] | None = None) -> None:
-    """Write a whole good series."""
-    golden = GoldenSeries(path, subjects, conditions)
+def build_series(
+    path: Path,
+    subjects: Sequence[str] = SUBJECTS,
+    conditions: Sequence[Condition] | None = None,
+    *,
+    sign_plan: Callable[[bytes], bytes] | None = None,
+) -> None:
+    """Write a whole good series; `sign_plan` gives the envelope over its plan."""
+    golden = GoldenSeries(path, subjects, conditions, sign_plan=sign_plan)
     for planned in golden.plan.trials:
         golden.run(planned)
     golden.finish()

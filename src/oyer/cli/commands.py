@@ -27,6 +27,7 @@ class Entry(NamedTuple):
 
 COMMANDS: Mapping[str, Entry] = {
     "demo": Entry("Start", "demo", "Run the packaged experiment against three scripted subjects, then verify it."),
+    "plan": Entry("Run", "plan", "Say what would run, and write it down, signed, before it does."),
     "run": Entry("Run", "run", "Run cases against subjects and say what the evidence shows."),
     "show": Entry("Look", "show", "Show a series, or one trial of it message by message."),
     "bundle": Entry("Evidence", "bundle", "Write a series into one file, signed where a key is given."),

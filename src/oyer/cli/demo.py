@@ -35,6 +35,7 @@ def command(out: Path | None, as_json: bool) -> int:
     from oyer.cli.loading import load_cases
     from oyer.cli.places import bundle_path, new_series_path
     from oyer.cli.running import INTERRUPTED, outcome_page, outcome_value_of, run
+    from oyer.cli.selection import Selection
     from oyer.cli.terminal import look_of, print_json, print_page, print_text
     from oyer.cli.verify import verification_page, verification_value, verify_path
     from oyer.engine import SubjectSpec
@@ -50,7 +51,8 @@ def command(out: Path | None, as_json: bool) -> int:
     look = look_of(sys.stdout)
     if not as_json:
         print_page((*fold([say(_INTRODUCTION)], look), ()))
-    outcome = run(cases, [SubjectSpec(name) for name in SUBJECTS], path, arguments=click.get_current_context().obj)
+    selection = Selection(cases, tuple(SubjectSpec(name) for name in SUBJECTS), None, seed=0, repeat=1)
+    outcome = run(selection, path, arguments=click.get_current_context().obj)
     written = write_bundle(path, bundle)
     found = verify_path(bundle)
     code = INTERRUPTED if outcome.interrupted else found.exit_code

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from oyer.adjudicate import count_ledger
 from oyer.cli.loading import PlacedCase
 from oyer.cli.progress import ProgressLine
+from oyer.cli.selection import Selection
 from oyer.cli.terminal import look_of, print_error, print_page, print_text
-from oyer.engine import CaseSource, RunRequest, SeriesOutcome, SubjectSpec, run_series
+from oyer.engine import CaseSource, Registered, RunRequest, SeriesOutcome, SubjectSpec, run_series
 from oyer.errors import OyerError, Problem, UsageError
 from oyer.records import CONDITIONS, Condition, plain
 from oyer.report import (
@@ -29,7 +31,16 @@ from oyer.report import (
 )
 from oyer.subjects import Scripts, check_subject
 
-__all__ = ["INTERRUPTED", "announce", "outcome_page", "outcome_value_of", "read_conditions", "require_subjects", "run"]
+__all__ = [
+    "INTERRUPTED",
+    "announce",
+    "outcome_page",
+    "outcome_value_of",
+    "read_conditions",
+    "request_of",
+    "require_subjects",
+    "run",
+]
 
 INTERRUPTED = 130
 
@@ -82,29 +93,29 @@ def require_subjects(subjects: Sequence[SubjectSpec], cases: Sequence[PlacedCase
 
 
 def run(
-    cases: Sequence[PlacedCase],
-    subjects: Sequence[SubjectSpec],
+    selection: Selection,
     out: Path,
     *,
-    conditions: tuple[Condition, ...] | None = None,
-    seed: int = 0,
-    repeat: int = 1,
     jobs: int = 1,
     arguments: Sequence[str] = (),
+    registered: Registered | None = None,
 ) -> SeriesOutcome:
-    """Run a series with its progress on standard error."""
-    request = RunRequest(
-        cases=tuple(CaseSource(placed.loaded, placed.base, placed.world) for placed in cases),
-        subjects=tuple(subjects),
-        out=out,
-        conditions=conditions,
-        seed=seed,
-        repeat=repeat,
-        jobs=jobs,
-        arguments=tuple(arguments),
-    )
+    """Run a series with its progress on standard error; with `registered`, exactly that plan."""
+    request = replace(request_of(selection, out), jobs=jobs, arguments=tuple(arguments), registered=registered)
     with ProgressLine() as progress:
         return run_series(request, on_progress=progress)
+
+
+def request_of(selection: Selection, out: Path) -> RunRequest:
+    """Return what the engine is asked to run, or to plan."""
+    return RunRequest(
+        cases=tuple(CaseSource(placed.loaded, placed.base, placed.world) for placed in selection.cases),
+        subjects=selection.subjects,
+        out=out,
+        conditions=selection.conditions,
+        seed=selection.seed,
+        repeat=selection.repeat,
+    )
 
 
 def outcome_page(outcome: SeriesOutcome, cases: Sequence[PlacedCase]) -> Page:

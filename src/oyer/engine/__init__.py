@@ -7,7 +7,18 @@ series.
 
 from __future__ import annotations
 
-from oyer.engine.request import CaseSource, OnProgress, Progress, RunRequest, SeriesOutcome, SubjectSpec
+from oyer.engine.planning import plan_request
+from oyer.engine.request import CaseSource, OnProgress, Progress, Registered, RunRequest, SeriesOutcome, SubjectSpec
 from oyer.engine.series import run_series
 
-__all__ = ["CaseSource", "OnProgress", "Progress", "RunRequest", "SeriesOutcome", "SubjectSpec", "run_series"]
+__all__ = [
+    "CaseSource",
+    "OnProgress",
+    "Progress",
+    "Registered",
+    "RunRequest",
+    "SeriesOutcome",
+    "SubjectSpec",
+    "plan_request",
+    "run_series",
+]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from oyer.engine.context import identity_of
 from oyer.engine.environment import isolation_problem, observe_environment, pin_set
 from oyer.engine.place import Placement, place_server
+from oyer.engine.planning import build_requested, plan_request, require_registered
 from oyer.engine.request import CaseSource, RunRequest
 from oyer.engine.stopping import to_the_end
 from oyer.errors import Blocked
@@ -27,7 +28,6 @@ from oyer.host import (
     take_snapshot,
 )
 from oyer.instruments import TappedServer, discover
-from oyer.plan import build_plan
 from oyer.records import PinSet, Plan, Record, Series, ToolPin, canonical_bytes, digest
 from oyer.store import SeriesStore
 from oyer.subjects import SubjectIdentity
@@ -61,15 +61,13 @@ class _Seen(NamedTuple):
 
 async def open_series(request: RunRequest) -> Opening:
     """Pin and write everything that is fixed before the first trial. Raises: UsageError, RecordError, HarnessError."""
-    plan = build_plan(
-        [source.loaded for source in request.cases],
-        [spec.name for spec in request.subjects],
-        seed=request.seed,
-        repeat=request.repeat,
-        conditions=request.conditions,
-    )
+    if request.registered is not None:
+        require_registered(request, await asyncio.to_thread(plan_request, request))
+    build_requested(request, {})
     series = f"s{new_run_id()[1:]}"
     seen = await _look_at_all(request.cases)
+    plan = build_requested(request, {case: found.world_digest for case, found in seen.items()})
+    require_registered(request, plan)
     pins: dict[str, bytes] = {source.loaded.digest: canonical_bytes(source.case) for source in request.cases}
     pinned: dict[tuple[str, str], PinSet] = {}
     identities: dict[tuple[str, str], SubjectIdentity] = {}
@@ -108,6 +106,7 @@ async def open_series(request: RunRequest) -> Opening:
         pins,
         clock=stamp,
         redactor=Redactor(secrets_of(request)),
+        plan_signature=request.registered.envelope if request.registered is not None else None,
         fault_point=reach,
     )
     return Opening(series, store, plan, pinned, identities)

@@ -10,7 +10,7 @@ from oyer.adjudicate import SeriesResult
 from oyer.records import Case, Condition, LoadedCase, Plan
 from oyer.subjects import ModelSettings
 
-__all__ = ["CaseSource", "OnProgress", "Progress", "RunRequest", "SeriesOutcome", "SubjectSpec"]
+__all__ = ["CaseSource", "OnProgress", "Progress", "Registered", "RunRequest", "SeriesOutcome", "SubjectSpec"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,17 @@ class SubjectSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Registered:
+    """A plan that was written down before it runs, the cases it names, and the envelope of whoever signed it."""
+
+    plan: Plan
+    cases: Mapping[str, Case]
+    envelope: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One series. `out` must not exist, or be an empty directory."""
+    """One series. `out` must not exist, or be an empty directory. With `registered` nothing else than that runs."""
 
     cases: tuple[CaseSource, ...]
     subjects: tuple[SubjectSpec, ...]
@@ -49,6 +58,7 @@ class RunRequest:
     repeat: int = 1
     jobs: int = 1
     arguments: tuple[str, ...] = ()
+    registered: Registered | None = None
 
 
 @dataclass(frozen=True, slots=True)

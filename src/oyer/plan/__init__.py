@@ -6,5 +6,6 @@ Owns the order in which trials are planned. Must never know how a trial is run, 
 from __future__ import annotations
 
 from oyer.plan.build import build_plan, seeded_order, trial_name
+from oyer.plan.drift import Drift, plan_drift
 
-__all__ = ["build_plan", "seeded_order", "trial_name"]
+__all__ = ["Drift", "build_plan", "plan_drift", "seeded_order", "trial_name"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Literal, TypeVar
 
 from oyer.errors import UsageError
-from oyer.records import Condition, LoadedCase, Plan, PlannedCase, PlannedTrial, Repeat
+from oyer.records import Condition, LoadedCase, Plan, PlannedCase, PlannedModel, PlannedTrial, Repeat
 
 __all__ = ["build_plan", "seeded_order", "trial_name"]
 
@@ -35,8 +35,12 @@ def build_plan(
     repeat: int = 1,
     conditions: Sequence[Condition] | None = None,
     order: Literal["fixed", "shuffled"] = "fixed",
+    worlds: Mapping[str, str | None] | None = None,
+    models: Mapping[str, PlannedModel] | None = None,
 ) -> Plan:
     """Plan every trial. `conditions` keeps only these of each case's own; the arms of one repetition stay together.
+
+    `worlds` maps case ids to the digests of their fixture worlds, `models` subjects to what they ask.
 
     Raises: UsageError `E-CONDITION-UNKNOWN` where a case does not have a named condition.
     """
@@ -61,8 +65,12 @@ def build_plan(
                 )
             )
     return Plan(
-        cases=tuple(PlannedCase(id=c.case.id, revision=c.case.revision, digest=c.digest) for c in cases),
+        cases=tuple(
+            PlannedCase(id=c.case.id, revision=c.case.revision, digest=c.digest, world=(worlds or {}).get(c.case.id))
+            for c in cases
+        ),
         subjects=tuple(subjects),
+        models=dict(models or {}),
         conditions=tuple(conditions or ()),
         order=order,
         seed=seed,

@@ -72,7 +72,7 @@ from oyer.records.outcome import (
 )
 from oyer.records.pins import Admits, Environment, Hardware, Harness, PinSet, SubjectPin, ToolPin, pin_differences
 from oyer.records.placeholders import PLACEHOLDER_FORMS, escape, expand, expand_tree, names_in, names_in_tree
-from oyer.records.plan import Attempts, Plan, PlannedCase, PlannedTrial, Repeat, Series
+from oyer.records.plan import Attempts, Plan, PlanFile, PlannedCase, PlannedModel, PlannedTrial, Repeat, Series
 from oyer.records.schema import json_schema, kind_of
 from oyer.records.source_text import MAX_SAFE_INTEGER, Path, nearest, path_text
 from oyer.records.validation import find_problems, problems_of, validate, validate_as
@@ -128,7 +128,9 @@ __all__ = [
     "PersistedLink",
     "PinSet",
     "Plan",
+    "PlanFile",
     "PlannedCase",
+    "PlannedModel",
     "PlannedTrial",
     "Pressure",
     "RawDigest",

@@ -9,7 +9,7 @@ from oyer.records.case import Case
 from oyer.records.model import Record
 from oyer.records.outcome import Comparison, Outcome
 from oyer.records.pins import Environment, PinSet
-from oyer.records.plan import Plan, Series
+from oyer.records.plan import Plan, PlanFile, Series
 
 __all__ = ["KINDS"]
 
@@ -21,6 +21,7 @@ KINDS: Mapping[str, type[Record]] = MappingProxyType(
         "Outcome@1": Outcome,
         "PinSet@1": PinSet,
         "Plan@1": Plan,
+        "PlanFile@1": PlanFile,
         "Series@1": Series,
     }
 )

@@ -1,4 +1,6 @@
-"""`Plan@1` and `Series@1`: the pre-registered ordered list of trials, and the manifest of one run of it."""
+"""`Plan@1`, `PlanFile@1` and `Series@1`: the pre-registered ordered list of trials, a file that carries it until it
+runs, and the manifest of one run of it.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,29 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from oyer.records.case import Condition
+from oyer.records.canonical import digest
+from oyer.records.case import Case, Condition
 from oyer.records.model import Flaw, Json, Record, refuse
 
-__all__ = ["Attempts", "Plan", "PlannedCase", "PlannedTrial", "Repeat", "Series"]
+__all__ = ["Attempts", "Plan", "PlanFile", "PlannedCase", "PlannedModel", "PlannedTrial", "Repeat", "Series"]
 
 
 class PlannedCase(Record):
-    """A case of the plan, by id, revision and digest."""
+    """A case of the plan, by id, revision and digest, with the directory digest of its fixture world."""
 
     id: str
     revision: int
     digest: str
+    world: str | None = Field(default=None, description="null where the case has no world, or it was not looked at")
+
+
+class PlannedModel(Record):
+    """Which model a subject asks, at which endpoint, with which parameters and system prompt. Never its key."""
+
+    name: str
+    base_url: str
+    parameters: Mapping[str, Json] = Field(default_factory=dict)
+    system: str | None = None
 
 
 class PlannedTrial(Record):
@@ -52,6 +65,7 @@ class Plan(Record):
     oyer: Literal["Plan@1"] = "Plan@1"
     cases: tuple[PlannedCase, ...] = Field(min_length=1)
     subjects: tuple[str, ...] = Field(min_length=1)
+    models: Mapping[str, PlannedModel] = Field(default_factory=dict, description="by subject, of those that have one")
     conditions: tuple[Condition, ...] = ()
     order: Literal["fixed", "shuffled"] = "fixed"
     seed: int
@@ -75,6 +89,44 @@ class Plan(Record):
                 flaws.append(Flaw(("trials", index, "case_digest"), "the plan lists no case with this id and digest"))
             if trial.subject not in self.subjects:
                 flaws.append(Flaw(("trials", index, "subject"), f"the plan lists no subject {trial.subject!r}"))
+        flaws += [
+            Flaw(("models", subject), f"the plan lists no subject {subject!r}")
+            for subject in self.models
+            if subject not in self.subjects
+        ]
+        if flaws:
+            refuse(*flaws)
+        return self
+
+
+class PlanFile(Record):
+    """A plan before it runs: the plan itself, its cases in full, where each was found, and a signature over the plan.
+
+    `signature` is a DSSE envelope over a statement about the canonical bytes of `plan`; nothing else here is signed
+    (the plan names each case by its digest).
+    """
+
+    oyer: Literal["PlanFile@1"] = "PlanFile@1"
+    plan: Plan
+    cases: Mapping[str, Case] = Field(description="case id to the record that the plan names by its digest")
+    sources: Mapping[str, str | None] = Field(
+        description="case id to the path of its file, starting from this file; null for a packaged case"
+    )
+    signature: Json = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        planned = {case.id: case.digest for case in self.plan.cases}
+        flaws = [
+            Flaw((name,), "there is exactly one entry for each case of the plan")
+            for name in ("cases", "sources")
+            if set(getattr(self, name)) != set(planned)
+        ]
+        flaws += [
+            Flaw(("cases", name), "not the case that the plan names by its digest")
+            for name, case in self.cases.items()
+            if planned.get(name, digest(case)) != digest(case)
+        ]
         if flaws:
             refuse(*flaws)
         return self

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from oyer.errors import EvidenceError, HarnessError, UsageError
 from oyer.evidence import (
+    PLAN_SIGNATURE,
     Act,
     AttemptState,
     Envelope,
@@ -39,7 +40,7 @@ from oyer.store.reader import SeriesReader
 
 __all__ = ["Interrupted", "SeriesStore"]
 
-_RESERVED = frozenset({"blobs", "ledger.jsonl", "pins", "plan.json", "seals", "series.json", "trials"})
+_RESERVED = frozenset({"blobs", "ledger.jsonl", "pins", PLAN_SIGNATURE, "plan.json", "seals", "series.json", "trials"})
 _TEMP = ".tmp"
 
 
@@ -75,13 +76,18 @@ class SeriesStore:
         clock: Clock,
         redactor: Redactor | None = None,
         fault_point: FaultPoint = no_fault,
+        plan_signature: bytes | None = None,
     ) -> SeriesStore:
         """Create a series in a new or empty directory; manifest, plan, pins and opening are on the device after it.
+
+        `plan_signature` is the envelope of whoever signed the plan before.
 
         Raises: UsageError `E-OUT-NOT-EMPTY`, `E-OUT-NOT-DIR`, `E-STORE-SECRET`, `E-PIN-DIGEST`.
         """
         redactor = redactor or Redactor({})
         files = {"plan.json": plan, "series.json": manifest}
+        if plan_signature is not None:
+            files[PLAN_SIGNATURE] = plan_signature
         for digest, content in pins.items():
             if digest_of(content) != digest:
                 raise UsageError("E-PIN-DIGEST", "a pinned record is not what its digest says", where=digest)

@@ -2,7 +2,8 @@
 
 Proves that manifest, plan, pins and derived records are canonical records of this version without a second reading
 (no duplicate key, no other number form), that manifest and plan are the ones the ledger was opened with, that the
-manifest agrees with the plan, and that pins and manifest name each other exactly. Source: the design's records page.
+manifest agrees with the plan, that the pinned worlds and models are the planned ones, and that pins and manifest name
+each other exactly. Source: the design's records page.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from oyer.records import (
     digest_bytes,
     parse_canonical,
     path_text,
+    plain,
 )
 from oyer.verify.reading import parse_record
 from oyer.verify.result import Check, Findings
@@ -49,7 +51,11 @@ def check_records(survey: Survey) -> Check:
     if survey.manifest is not None and survey.plan is not None:
         for code, message in _disagreements(survey.manifest, survey.plan):
             found.failed(code, message, "series.json")
-    _named_pins(survey, _pins(survey, found), found)
+    pinned = _pins(survey, found)
+    _named_pins(survey, pinned, found)
+    if survey.manifest is not None and survey.plan is not None:
+        for code, message, where in _unplanned(survey.manifest, survey.plan, pinned):
+            found.failed(code, message, where)
     records = _derived(survey, found)
     for path in survey.of("later"):
         found.open("E-VERIFY-UNKNOWN", "this version cannot check it", path, "verify with a newer Oyer")
@@ -89,9 +95,33 @@ def _disagreements(manifest: Series, plan: Plan) -> Iterator[tuple[str, str]]:
         yield "E-EVENT-VERSION", f"it names event vocabulary {manifest.vocabulary}; this reader knows {VOCABULARY}"
 
 
-def _pins(survey: Survey, found: Findings) -> dict[str, type[Record]]:
-    """Check each pinned record by itself; return the kind of every pin that holds."""
-    kinds: dict[str, type[Record]] = {}
+def _unplanned(manifest: Series, plan: Plan, pinned: Mapping[str, Record]) -> Iterator[tuple[str, str, str]]:
+    """Yield where worlds or models were pinned when the series opened that are not the planned ones."""
+    worlds = {case.id: case.world for case in plan.cases}
+    for by_case in manifest.pinsets.values():
+        for case, name in by_case.items():
+            pins, world = pinned.get(name), worlds.get(case)
+            if isinstance(pins, PinSet) and world is not None and pins.world != world:
+                yield "E-PLAN-WORLD", f"case {case} ran in another world than the planned one", f"pins/{name}"
+    for subject, by_case in manifest.environments.items():
+        model = plan.models.get(subject)
+        for name in by_case.values() if model is not None else ():
+            environment = pinned.get(name)
+            if not isinstance(environment, Environment) or model is None:
+                continue
+            ran = environment.subject
+            asked = (ran.model, ran.endpoint, ran.parameters.get("parameters"), ran.parameters.get("system"))
+            if asked != (model.name, model.base_url, plain(model)["parameters"], model.system):
+                yield (
+                    "E-PLAN-MODEL",
+                    f"subject {subject} was another model, or asked otherwise, than planned",
+                    f"pins/{name}",
+                )
+
+
+def _pins(survey: Survey, found: Findings) -> dict[str, Record]:
+    """Check each pinned record by itself; return every pin that holds."""
+    kinds: dict[str, Record] = {}
     for path in survey.of("pin"):
         problems: dict[str, tuple[Problem, ...]] = {}
         data = read_part(survey.reader.read, path, problems)
@@ -103,7 +133,7 @@ def _pins(survey: Survey, found: Findings) -> dict[str, type[Record]]:
         else:
             record = _pinned(data, path, found)
             if record is not None:
-                kinds[name] = type(record)
+                kinds[name] = record
     return kinds
 
 
@@ -125,7 +155,7 @@ def _pinned(data: bytes, path: str, found: Findings) -> Record | None:
     return record
 
 
-def _named_pins(survey: Survey, kinds: Mapping[str, type[Record]], found: Findings) -> None:
+def _named_pins(survey: Survey, kinds: Mapping[str, Record], found: Findings) -> None:
     """Compare what manifest and plan name with what is pinned: nothing missing, nothing else, each of its kind."""
     if survey.manifest is None:
         return
@@ -140,7 +170,7 @@ def _named_pins(survey: Survey, kinds: Mapping[str, type[Record]], found: Findin
             missing = survey.phase is Phase.UNOPENED
             tell = found.open if missing else found.failed
             tell("E-PIN-MISSING", f"the manifest names a {kind.__name__} that is not retained", f"pins/{name}")
-        elif name in kinds and kinds[name] is not kind:
+        elif name in kinds and type(kinds[name]) is not kind:
             found.failed("E-RECORD-KIND", f"the manifest names it as {kind.__name__}", present[name])
     for name, path in present.items():
         if name not in named:

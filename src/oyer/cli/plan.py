@@ -1,0 +1,91 @@
+"""`oyer plan`: what would run, in which order, within which bounds; written down before it runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oyer.cli.commands import COMMANDS
+from oyer.cli.options import json_option
+from oyer.cli.selection import selection_options
+
+if TYPE_CHECKING:
+    from oyer.cli.planning import Bounds, WrittenPlan
+    from oyer.records import Plan
+    from oyer.report import Page
+
+__all__ = ["command"]
+
+_MOST_TRIALS = 40
+
+
+@click.command("plan", short_help=COMMANDS["plan"].about)
+@click.argument("names", nargs=-1, metavar="CASE|FILE...")
+@selection_options
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the plan down, for `oyer run --plan`."
+)
+@click.option(
+    "--sign", type=click.Path(path_type=Path), metavar="FILE", help="Sign it with this private key (see `oyer keygen`)."
+)
+@json_option
+def command(names: tuple[str, ...], out: Path | None, sign: Path | None, as_json: bool, **options: Any) -> int:
+    """Say what would run; nothing is started.
+
+    The same words give the plan that `oyer run` would make. A plan that somebody else signs before the run is what
+    makes pre-registration more than a word: `oyer verify --plan-key` then checks that exactly this plan was run.
+    """
+    from oyer.cli.planning import bounds_of, write_plan
+    from oyer.cli.running import request_of
+    from oyer.cli.selection import select
+    from oyer.cli.terminal import print_json, print_page, print_text
+    from oyer.engine import plan_request
+    from oyer.errors import UsageError
+
+    if sign is not None and out is None:
+        raise UsageError("E-USAGE", "a signature needs a file to stand in", where="--sign", hint="name one with -o")
+    selection = select(names, options)
+    plan = plan_request(request_of(selection, Path()))
+    written = None if out is None else write_plan(plan, selection.cases, names, out, sign)
+    bounds = bounds_of(plan, selection.cases)
+    if as_json:
+        print_json({**_value(plan, bounds, written), "exit_code": 0})
+        return 0
+    print_page(_page(plan, bounds, written))
+    if written is not None:
+        print_text(str(written.path))
+    return 0
+
+
+def _value(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> dict[str, Any]:
+    from oyer.records import digest, plain
+
+    return {
+        "path": None if written is None else str(written.path),
+        "digest": digest(plan),
+        "plan": plain(plan),
+        "bounds": bounds._asdict(),
+        "signed_by": None if written is None else written.keyid,
+        "signed": None if written is None else written.signed,
+    }
+
+
+def _page(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> Page:
+    from oyer.cli.terminal import look_of
+    from oyer.records import digest
+    from oyer.report import cut, fold, line, say
+
+    look = look_of(sys.stdout)
+    page: Page = (line(say(f"{len(plan.trials)} trials", "strong"), say(f"  {digest(plan)}", "dim")), ())
+    for trial in plan.trials[:_MOST_TRIALS]:
+        told = (cut(trial.case, 32), cut(trial.subject, 24), cut(trial.condition, 14), f"repetition {trial.repetition}")
+        page += (line(say(f"  {trial.position:>5}  "), *(say(word) for word in told)),)
+    if len(plan.trials) > _MOST_TRIALS:
+        page += (line(say(f"         and {len(plan.trials) - _MOST_TRIALS} more (all with --json)", "dim")),)
+    page += ((), *fold([say(bounds.in_words())], look, indent="  "))
+    if written is not None and written.keyid is not None:
+        page += fold([say(f"Signed by key {written.keyid} at {written.signed}.")], look, indent="  ")
+    return (*page, ()) if written is not None else page

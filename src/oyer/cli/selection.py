@@ -1,0 +1,173 @@
+"""Which cases, against whom, how often: the options that `plan` and `run` share, and what they come to.
+
+Owns these options, so that a plan and a run of the same words are the same plan. Must never start or write anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from oyer.cli.loading import PlacedCase
+    from oyer.engine import SubjectSpec
+    from oyer.records import Condition
+
+__all__ = ["FIXED", "Selection", "read_key", "select", "selection_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--subject",
+        "subjects",
+        multiple=True,
+        metavar="NAME",
+        help="Who is on trial: scripted:NAME or model. Give it several times for several subjects.",
+    ),
+    click.option("-k", "only", multiple=True, metavar="CASE", help="Only this case of the files."),
+    click.option("--conditions", metavar="A,B", help="Only these conditions: baseline, manipulated, hardened."),
+    click.option("--repeat", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Repetitions."),
+    click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True, help="Seed of the order."),
+    click.option("--model", metavar="NAME", help="For --subject model: the model to ask for."),
+    click.option("--base-url", metavar="URL", help="Its Chat Completions endpoint, up to /v1."),
+    click.option("--system", metavar="TEXT", help="A system prompt; none by default."),
+    click.option("--temperature", type=float, help="Passed into every request."),
+    click.option("--max-tokens", type=click.IntRange(1), help="Passed into every request."),
+    click.option("--model-seed", type=int, help="Passed into every request as seed."),
+    click.option("--param", "params", multiple=True, metavar="NAME=JSON", help="Any other request parameter."),
+)
+FIXED = {
+    "subjects": "--subject",
+    "only": "-k",
+    "conditions": "--conditions",
+    "repeat": "--repeat",
+    "seed": "--seed",
+    "model": "--model",
+    "base_url": "--base-url",
+    "system": "--system",
+    "temperature": "--temperature",
+    "max_tokens": "--max-tokens",
+    "model_seed": "--model-seed",
+    "params": "--param",
+}
+"""What a plan fixes: the name of each option's value, and the option."""
+
+
+class Selection(NamedTuple):
+    """What was asked for, checked as far as it can be without starting anything."""
+
+    cases: tuple[PlacedCase, ...]
+    subjects: tuple[SubjectSpec, ...]
+    conditions: tuple[Condition, ...] | None
+    seed: int
+    repeat: int
+
+
+def selection_options(function: F) -> F:
+    """Give a command the options that say what is to run."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
+    """Load and check what the arguments name. Raises: UsageError, RecordError with everything that is wrong."""
+    from oyer.cli.loading import load_cases
+    from oyer.cli.running import read_conditions, require_subjects
+
+    if not names:
+        raise click.UsageError("Missing argument 'CASE|FILE...'.")
+    if not options["subjects"]:
+        raise click.UsageError("Missing option '--subject'.")
+    subjects = tuple(_subjects(options))
+    cases = load_cases(names, only=options["only"])
+    conditions = read_conditions(options["conditions"], cases)
+    require_subjects(subjects, cases)
+    return Selection(cases, subjects, conditions, options["seed"], options["repeat"])
+
+
+def _subjects(options: Mapping[str, Any]) -> list[SubjectSpec]:
+    from oyer.engine import SubjectSpec
+    from oyer.errors import UsageError
+    from oyer.subjects import ModelSettings
+
+    model = None
+    flags = ("model", "base_url", "key_env", "key_file", "system")
+    named = [flag for flag in flags if options.get(flag) is not None]
+    if "model" not in options["subjects"]:
+        if named or options["params"]:
+            flag = "--" + (named[0] if named else "param").replace("_", "-")
+            raise UsageError("E-SUBJECT-MODEL", f"{flag} is for --subject model, which is not named", where=flag)
+        return [SubjectSpec(name) for name in options["subjects"]]
+    model = ModelSettings(
+        options["model"] or "", options["base_url"] or "", parameters=_parameters(options), system=options["system"]
+    )
+    _require_endpoint(model.base_url)
+    key = read_key(options)
+    key_name = options.get("key_env") or "MODEL_KEY"
+    return [
+        SubjectSpec(name, model=model, key=key, key_name=key_name) if name == "model" else SubjectSpec(name)
+        for name in options["subjects"]
+    ]
+
+
+def _require_endpoint(url: str) -> None:
+    """Refuse what is no endpoint; a key in an address would be kept with the series."""
+    from urllib.parse import urlsplit
+
+    from oyer.errors import UsageError
+
+    where = "--base-url"
+    try:
+        parts = urlsplit(url)
+        named = bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        parts, named = urlsplit(""), False
+    if url and (parts.scheme not in ("http", "https") or not named):
+        hint = "for instance http://127.0.0.1:8080/v1"
+        raise UsageError("E-SUBJECT-ENDPOINT", "not an http or https address", where=where, hint=hint)
+    if parts.username is not None or parts.password is not None or parts.query:
+        raise UsageError(
+            "E-SUBJECT-ENDPOINT", "an address that carries a key", where=where, hint="use --key-env or --key-file"
+        )
+
+
+def read_key(options: Mapping[str, Any]) -> str | None:
+    """Read the key of a model's endpoint, None where none is named. Raises: UsageError."""
+    from oyer.errors import UsageError
+    from oyer.host import read_secret
+
+    env, file = options.get("key_env"), options.get("key_file")
+    if env is None and file is None:
+        return None
+    if env is not None and file is not None:
+        raise UsageError("E-USAGE", "name the key once: --key-env or --key-file", where="--key-file")
+    return read_secret(env=env, file=file, environ=os.environ)
+
+
+def _parameters(options: Mapping[str, Any]) -> dict[str, Any]:
+    from oyer.errors import UsageError
+
+    found: dict[str, Any] = {}
+    for text in options["params"]:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError("E-SUBJECT-PARAMETER", f"{text!r} is not NAME=JSON", where="--param")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            raise UsageError(
+                "E-SUBJECT-PARAMETER",
+                f"the value of {name} is not JSON",
+                where="--param",
+                hint=f"a text is {name}='\"...\"'",
+            ) from None
+    for flag, name in (("temperature", "temperature"), ("max_tokens", "max_tokens"), ("model_seed", "seed")):
+        if options[flag] is not None:
+            found[name] = options[flag]
+    return found

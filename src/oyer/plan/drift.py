@@ -1,0 +1,66 @@
+"""What moved between a plan and now: field by field, old and new.
+
+Owns the comparison of two plans and of the cases they name. Must never call two things equal because one was not
+looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from oyer.records import Case, Plan, canonical_bytes, path_text, plain
+
+__all__ = ["Drift", "plan_drift"]
+
+_MOST_LETTERS = 120
+
+Steps = tuple[str | int, ...]
+
+
+class Drift(NamedTuple):
+    """One field that moved, with both values as short texts; `absent` where there is none."""
+
+    field: str
+    planned: str
+    now: str
+
+
+def plan_drift(
+    planned: Plan, now: Plan, cases: Mapping[str, Case] | None = None, cases_now: Mapping[str, Case] | None = None
+) -> tuple[Drift, ...]:
+    """Return every field in which two plans differ; fields of cases too, where both sides have the case itself."""
+    one, other = _by_name(planned), _by_name(now)
+    found = list(_differences(one, other, ()))
+    for name in sorted(set(cases or {}) & set(cases_now or {})):
+        if cases is not None and cases_now is not None:
+            found += _differences(plain(cases[name]), plain(cases_now[name]), ("cases", name, "record"))
+    return tuple(found)
+
+
+def _by_name(plan: Plan) -> dict[str, Any]:
+    """Return a plan with cases and trials under their names, and each digest said once."""
+    value = plain(plan)
+    value["cases"] = {case.pop("id"): case for case in value["cases"]}
+    for trial in value["trials"]:
+        del trial["case_digest"]
+    value["trials"] = {trial.pop("trial"): trial for trial in value["trials"]}
+    return value
+
+
+def _differences(one: Any, other: Any, path: Steps) -> Iterator[Drift]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in [*one, *(name for name in other if name not in one)]:
+            yield from _differences(one.get(name, ...), other.get(name, ...), (*path, name))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for index, (mine, yours) in enumerate(zip(one, other, strict=True)):
+            yield from _differences(mine, yours, (*path, index))
+    elif one is ... or other is ... or canonical_bytes(one) != canonical_bytes(other):
+        yield Drift(path_text(path), _shown(one), _shown(other))
+
+
+def _shown(value: Any) -> str:
+    if value is ...:
+        return "absent"
+    text = value if isinstance(value, str) and value else canonical_bytes(value).decode()
+    return text if len(text) <= _MOST_LETTERS else text[:_MOST_LETTERS] + "..."
