@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-CORE = ("errors", "records", "evidence", "protocol", "observe", "stats", "adjudicate", "plan", "report", "verify")
+CORE = tuple("errors records evidence protocol observe stats adjudicate plan report verify conform".split())
 """Floors 0 to 8: no clock, disk, network, process, environment, randomness or logging."""
 
 PURE_STDLIB = frozenset(

@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, Entry] = {
     "check": Entry("Authors", "check", "Check case files: every error at once, each at its place."),
     "library": Entry("Authors", "library", "List the packaged cases."),
     "schema": Entry("Authors", "schema", "Print or export the JSON Schemas of the records."),
+    "conform": Entry("Machines", "conform", "Hold the scorer to a file of scoring vectors."),
     "doctor": Entry("Machines", "doctor", "Say what this machine can do, and what it lacks."),
 }
 _SECTIONS = ("Start", "Run", "Look", "Evidence", "Authors", "Machines")
