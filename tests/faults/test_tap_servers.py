@@ -43,6 +43,7 @@ async def until_fault(bench: Rig) -> tuple[str, str, str]:
         ("exits", ["exit code 1", "before it answered anything", "API_KEY is required"]),
         ("dies", ["exit code 3", "tools/call (id 1) unanswered", "out of memory"]),
         ("closes_stdout", ["closed its streams", "tools/call (id 1) unanswered"]),
+        ("answers_and_ends", ["exit code 0", "before the subject was done with it"]),
         ("hangs", ["did not answer tools/call (id 1) within 0.2 s"]),
         ("endless_line", ["beyond the bound"]),
         ("huge", ["beyond the bound"]),

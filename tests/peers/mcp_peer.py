@@ -78,6 +78,9 @@ def call(identifier, params):  # noqa: PLR0915 - one branch per manner
         sys.stderr.write("out of memory, more or less\n")
         sys.stderr.flush()
         os._exit(3)
+    elif MANNER == "answers_and_ends":
+        reply(identifier, text(arguments.get("text", "")))
+        os._exit(0)
     elif MANNER == "hangs":
         time.sleep(120)
     elif MANNER == "unterminated":

@@ -221,18 +221,23 @@ class Connection:
         lane.writer.close()
 
     def _judge_end(self, child: Child, stderr: bytes, on_its_own: bool) -> None:
-        """Say so when the server went while something was still expected of it."""
-        deadlines = self._exchange.deadlines
-        expected = len(deadlines) > 0 or not self._exchange.server_answered
-        if not expected or self._reason not in _SERVER_ENDED:
+        """Say so when the server went while its client was still there.
+
+        Also with nothing unanswered: what the subject may have tried afterwards was never received, so its silence
+        on this connection proves nothing.
+        """
+        if self._reason not in _SERVER_ENDED:
             return
-        oldest = deadlines.oldest()
-        pending = (
-            f" with {oldest.method} (id {oldest.id_text}) unanswered" if oldest else " before it answered anything"
-        )
+        oldest = self._exchange.deadlines.oldest()
+        if oldest:
+            when = f"with {oldest.method} (id {oldest.id_text}) unanswered"
+        elif not self._exchange.server_answered:
+            when = "before it answered anything"
+        else:
+            when = "before the subject was done with it"
         how = f"ended ({child.exit})" if on_its_own else "closed its streams"
         tail = stderr[-_STDERR_IN_MESSAGE_BYTES:].decode("utf-8", "replace").strip()
-        self._blame_server(f"{how}{pending}" + (f"; stderr: {tail}" if tail else ""))
+        self._blame_server(f"{how} {when}" + (f"; stderr: {tail}" if tail else ""))
 
     def _report_left(self, end: TreeEnd) -> None:
         if end.unkillable:
