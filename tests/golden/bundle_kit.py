@@ -16,8 +16,10 @@ from oyer.evidence import (
     MANIFEST_NAME,
     SERIES_PREFIX,
     SIGNATURE_NAME,
+    ArchiveCheck,
     Signed,
     StoredFile,
+    check_archive,
     digest_of,
     encode_manifest,
     encode_signed,
@@ -32,6 +34,22 @@ from oyer.store import BundleReader, PublicKey
 from oyer.verify import Keys, Verification, verify_bundle
 
 Members = dict[str, bytes]
+
+
+class MemoryBytes:
+    """The bytes of an archive that is in memory. Satisfies `evidence.StoredBytes`."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.size = len(data)
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        return self.data[offset : offset + size]
+
+
+def check_bytes(data: bytes) -> ArchiveCheck:
+    """Look at the form of an archive in memory."""
+    return check_archive(MemoryBytes(data))
 
 
 def verify_file(path: Path, key: PublicKey | None = None, plan_key: PublicKey | None = None) -> Verification:

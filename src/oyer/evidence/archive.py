@@ -319,7 +319,7 @@ def _path_of(block: bytes) -> str:
 
 def _text(raw: bytes) -> str:
     """Return a path as text that can be written anywhere."""
-    return raw.decode("ascii", "backslashreplace")
+    return "".join(chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}" for byte in raw)
 
 
 def _why_refused(path: str) -> str:

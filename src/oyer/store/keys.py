@@ -38,7 +38,7 @@ class PublicKey:
     def verifies(self, signed: Signed) -> bool:
         """Whether this key made the signature. Raises: Blocked `E-SIGN-LIBRARY` where that cannot be computed."""
         try:
-            from securesystemslib.exceptions import VerificationError  # noqa: PLC0415 - once, where it is needed
+            from securesystemslib.exceptions import UnverifiedSignatureError  # noqa: PLC0415 - once, where it is needed
             from securesystemslib.signer import Signature, SSlibKey  # noqa: PLC0415
         except ImportError as error:
             raise Blocked(
@@ -50,7 +50,7 @@ class PublicKey:
         try:
             # The id is ours to compare: the library is asked only for the mathematics.
             key.verify_signature(Signature(self.keyid, signed.signature.hex()), signed_bytes(signed.payload))
-        except VerificationError:
+        except UnverifiedSignatureError:  # also of what it cannot compute: that is no signature either
             return False
         return True
 
