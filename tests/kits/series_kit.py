@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import oyer
+from oyer.adjudicate import SeriesResult
 from oyer.engine import CaseSource, OnProgress, RunRequest, SeriesOutcome, SubjectSpec, run_series
+from oyer.engine.attempt import run_attempt
+from oyer.engine.context import AttemptPlan, SeriesContext
+from oyer.engine.opening import open_series
+from oyer.engine.series import derive_into
+from oyer.engine.sinks import Sinks, late_texts
+from oyer.engine.stopping import Stop
 from oyer.evidence import AttemptCheck, Event, LedgerCheck, check_attempt, check_ledger, payload_bytes
-from oyer.host import RunDir
+from oyer.host import RunDir, become_subreaper
 from oyer.host.process_table import all_processes, process_info
 from oyer.library import find_case
 from oyer.records import Condition, LoadedCase, parse_cases
-from oyer.store import SeriesReader
+from oyer.store import JournalWriter, SeriesReader
+from oyer.subjects import Subject
 from oyer.verify import Verification, verify_series
 
 PEERS = Path(__file__).resolve().parents[1] / "peers"
@@ -49,10 +59,10 @@ def packaged(name: str) -> CaseSource:
 
 PEER_CASE = """\
 oyer: Case@1
-id: peer
+id: {name}
 effect_class: none
 servers:
-  ops: {{command: {command}, settle_s: 1}}
+  ops: {{command: {command}, settle_s: {settle_s}}}
 prompt: Say hello.
 expected: [{{id: called, called: ops.echo}}]
 doubles:
@@ -68,16 +78,26 @@ def peer_case(
     place: Path,
     command: Sequence[str],
     *,
+    name: str = "peer",
     steps: str = "[{ops.echo: {text: hello}}, {say: done}]",
+    settle_s: int = 1,
     wall_s: int = 30,
     answer_s: int = 10,
     message_bytes: int = 16 * 1024 * 1024,
 ) -> CaseSource:
     """Return a plain case over one server that is started by this command."""
     words = "[" + ", ".join("'" + word.replace("'", "''") + "'" for word in command) + "]"
-    path = place / "case.yaml"
+    path = place / f"{name}.yaml"
     path.write_text(
-        PEER_CASE.format(command=words, steps=steps, wall_s=wall_s, answer_s=answer_s, message_bytes=message_bytes)
+        PEER_CASE.format(
+            name=name,
+            command=words,
+            steps=steps,
+            settle_s=settle_s,
+            wall_s=wall_s,
+            answer_s=answer_s,
+            message_bytes=message_bytes,
+        )
     )
     return case_file(path)[0]
 
@@ -247,3 +267,50 @@ def alive(pid: int) -> bool:
 def run_dirs(place: Path) -> list[RunDir]:
     """Return the run directories that stand in a temporary directory now."""
     return [RunDir(entry, 0) for entry in sorted(place.iterdir()) if (entry / "s").is_dir()]
+
+
+# ------------------------------------------------------------------- with subjects of the test's own
+
+MakeSubject = Callable[[AttemptPlan, JournalWriter], Subject]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSubjects(SeriesContext):
+    """A series whose subjects a test makes; they are named and pinned as the scripted ones are."""
+
+    make: MakeSubject
+
+    def make_subject(self, plan: AttemptPlan, journal: JournalWriter) -> Subject:
+        return self.make(plan, journal)
+
+
+def run_with(
+    cases: Sequence[CaseSource], out: Path, make: MakeSubject, *, conditions: tuple[Condition, ...] | None = None
+) -> SeriesResult:
+    """Run a series, one trial after the other, in which `make` makes each subject; derive what it shows."""
+    become_subreaper()
+    return asyncio.run(_run_with(RunRequest(tuple(cases), (SubjectSpec("scripted:idle"),), out, conditions), make))
+
+
+async def _run_with(request: RunRequest, make: MakeSubject) -> SeriesResult:
+    stop, sinks = Stop(), Sinks({})
+    opening = await open_series(request)
+    with opening.store as store:
+        context = OwnSubjects(opening.series, store, sinks, stop, make)
+        sources = {source.case.id: source for source in request.cases}
+        try:
+            for planned in opening.plan.trials:
+                store.ledger("claimed", trial=planned.trial, attempt=1)
+                key = planned.subject, planned.case
+                await run_attempt(
+                    context,
+                    AttemptPlan(
+                        planned, 1, sources[planned.case], request.subjects[0], opening.identities[key],
+                        opening.pinned[key],
+                    ),
+                )  # fmt: skip
+        finally:
+            late = await sinks.stop()
+        store.ledger("closed", body={"interrupted": False, "late": late_texts(late)})
+        store.seal("run")
+        return derive_into(store)

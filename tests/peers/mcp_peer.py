@@ -5,6 +5,7 @@ Every manner but the ones that cannot answers `initialize`, `tools/list` and `to
 
 import json
 import os
+import signal
 import sys
 import time
 
@@ -118,6 +119,8 @@ def main():
     if MANNER == "exits":
         sys.stderr.write("API_KEY is required\n")
         sys.exit(1)
+    if MANNER == "silent":
+        time.sleep(120)
     if MANNER == "banner":
         write(b"Fake server version: 1.2.3\n")
     if MANNER == "deaf":
@@ -126,9 +129,13 @@ def main():
     if MANNER == "chatty_stderr":
         sys.stderr.write("e" * 1_000_000)
         sys.stderr.flush()
+    if MANNER == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for line in sys.stdin.buffer:
         if line.strip():
             handle(line)
+    if MANNER == "stubborn":
+        time.sleep(120)
 
 
 main()

@@ -34,6 +34,19 @@ elif manner == "leaves a child":
     # A grandchild that holds every stream of its parent open.
     subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
     os._exit(0)
+elif manner == "leaves a daemon":
+    # A process that left group, session and parent, and keeps nothing but its environment.
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for stream in (0, 1, 2):
+                os.close(stream)
+            os.chdir("/")
+            time.sleep(120)
+        os._exit(0)
+    os.wait()
+    say()
+    sys.stdin.read()
 elif manner == "answers and goes":
     say("last words")
 elif manner == "closes its output":

@@ -93,7 +93,8 @@ def test_the_house_keeps_its_floors() -> None:
         ("plan", "report"),
         ("instruments", "subjects"),
         ("programs", "evaluators"),
-        ("cli", "library"),
+        ("library", "cli"),
+        ("cli", "web"),
     ],
 )
 def test_a_room_that_imports_a_higher_floor_or_a_sibling_is_named(tree: Path, below: str, above: str) -> None:

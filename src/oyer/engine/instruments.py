@@ -20,7 +20,7 @@ from oyer.engine.faults import STATE_CONTRACT, FaultLog
 from oyer.engine.place import Placement, place_server
 from oyer.engine.tokens import TokenCount
 from oyer.errors import HarnessError
-from oyer.host import RunDir, base_environment, neutral_name
+from oyer.host import Patience, RunDir, base_environment, neutral_name
 from oyer.instruments import (
     CallsInFlight,
     CallWatcher,
@@ -261,7 +261,11 @@ class Bench:
             socket,
             self._writer(f"tap:{name}"),
             rules=tap_rules(case, self._plan.planned.condition, name),
-            limits=TapLimits(max_frame_bytes=case.budget.message_bytes, answer_timeout_s=case.budget.answer_s),
+            limits=TapLimits(
+                max_frame_bytes=case.budget.message_bytes,
+                answer_timeout_s=case.budget.answer_s,
+                patience=Patience(settle_s=server.settle_s),
+            ),
             watchers=self._watchers(),
             calls=calls,
             on_fault=self._faults.hear,

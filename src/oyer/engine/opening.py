@@ -16,6 +16,7 @@ from oyer.engine.stopping import to_the_end
 from oyer.errors import Blocked
 from oyer.evidence import VOCABULARY, Redactor
 from oyer.host import (
+    Patience,
     RunDir,
     base_environment,
     boot_id,
@@ -179,7 +180,8 @@ async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
         name, command, {**base_environment(rundir.home, rundir.temp, os.environ), **env}, rundir.world, str(rundir.root)
     )
     try:
-        listing = await discover(tapped, limit_s=min(case.budget.answer_s, OPENING_S))
+        limit_s = min(case.budget.answer_s, OPENING_S)
+        listing = await discover(tapped, limit_s=limit_s, patience=Patience(settle_s=server.settle_s))
     except Blocked as problem:
         # Pinned as unobserved: the trials then meet the same server, and say what became of it.
         return ToolPin(command=server.command, listing=None, problem=str(problem))

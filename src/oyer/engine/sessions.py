@@ -15,7 +15,7 @@ from oyer.subjects import Subject, TurnEnd
 
 __all__ = ["run_sessions"]
 
-AFTER_FAULT_S = 3.0
+AFTER_FAULT_S = 1.0
 """How long a turn may still take to end by itself after a server or endpoint of the subject failed."""
 
 AT_ONCE = frozenset({"budget_exceeded", "timeout", "harness", "state_contract_broken"})

@@ -89,6 +89,7 @@ class ChildSubject:
         self._session: str | None = None
         self._process: _Process | None = None
         self._turns = 0
+        self._patience = PATIENCE
 
     @property
     def identity(self) -> SubjectIdentity:
@@ -135,7 +136,10 @@ class ChildSubject:
             ending = _Ending(TurnEnd("", "crash", detail="the subject had ended before this turn"), "subject_crash")
         else:
             self._process.stdin.write(encode_turn(number, text, self._left()))
+            # A subject whose turn was given up is in the middle of something: nothing is gained by letting it settle.
+            self._patience = _AT_ONCE
             ending = await self._until_end(self._process, timeout_s)
+            self._patience = PATIENCE
         end = ending.end
         self._spent_tool_calls += end.calls
         received = self._record(
@@ -153,8 +157,8 @@ class ChildSubject:
 
     async def close_session(self) -> None:
         """Send the end of stream, wait a little, end what is left, and record how it ended."""
-        await self._end(PATIENCE)
-        self._session = None
+        await self._end(self._patience)
+        self._session, self._patience = None, PATIENCE
 
     def _left(self) -> dict[str, int]:
         """Return what is left of the declared stops, over all sessions so far.
