@@ -150,6 +150,17 @@ def test_closed_and_never_sealed(tmp_path: Path) -> None:
     golden.store.ledger("closed", body={"interrupted": False})
     golden.store.close()
     found = verify(tmp_path / "s")
+    assert (found.exit_code, failing(found)) == (5, set()), told(found)
+
+
+def test_closed_and_derived_with_the_seals_taken_away(tmp_path: Path) -> None:
+    golden = begin(tmp_path / "s")
+    for planned in golden.plan.trials:
+        golden.run(planned)
+    golden.finish()
+    for seal in (tmp_path / "s/seals").iterdir():
+        seal.unlink()
+    found = verify(tmp_path / "s")
     assert found.exit_code == 4 and failing(found) == {2}
 
 

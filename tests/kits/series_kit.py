@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -24,8 +25,8 @@ from oyer.engine.series import derive_into
 from oyer.engine.sinks import Sinks, late_texts
 from oyer.engine.stopping import Stop
 from oyer.evidence import AttemptCheck, Event, LedgerCheck, check_attempt, check_ledger, payload_bytes
-from oyer.host import RunDir, become_subreaper
-from oyer.host.process_table import all_processes, process_info
+from oyer.host import RunDir, become_subreaper, remove_tree
+from oyer.host.process_table import all_processes, descendants_of, process_info
 from oyer.library import find_case
 from oyer.records import Condition, LoadedCase, parse_cases
 from oyer.store import JournalWriter, SeriesReader
@@ -179,7 +180,8 @@ class Running:
 
     def __init__(self, case: Path, subjects: Sequence[str], out: Path, place: Path, **options: Any) -> None:
         self.out = out
-        self.temp = Path(tempfile.mkdtemp(prefix="t", dir=options.pop("temp_in", None) or place))
+        # Short, or no socket could be bound in it and another place would be taken.
+        self.temp = Path(tempfile.mkdtemp(prefix="t"))
         self.errors = (place / "stderr").open("wb+")
         given = {
             "PATH": os.environ["PATH"],
@@ -188,7 +190,7 @@ class Running:
             **options.pop("env", {}),
         }
         told = [f"{name}={value}" for name, value in options.items()]
-        argv = [sys.executable, str(PROGRAM), str(case), ",".join(subjects), str(out), *told]
+        argv = [sys.executable, str(PROGRAM), str(case), ",".join(subjects), str(self.out), *told]
         self.process = subprocess.Popen(
             argv, env=given, stdout=subprocess.PIPE, stderr=self.errors, start_new_session=True
         )
@@ -200,6 +202,31 @@ class Running:
             if word in line.decode():
                 return line.decode()
         raise AssertionError(f"ended ({self.process.wait()}) without {word!r}: {self.said()}")
+
+    def wait_journal(self, word: str, limit_s: float = 30) -> None:
+        """Wait until a journal of a running attempt holds a word."""
+        until = time.monotonic() + limit_s
+        while time.monotonic() < until:
+            for path in self.out.glob("trials/*/*/*/*.jsonl"):
+                with contextlib.suppress(FileNotFoundError):
+                    if word.encode() in path.read_bytes():
+                        return
+            time.sleep(0.01)
+        raise AssertionError(f"no journal with {word!r}: {self.said()}")
+
+    def wait_bearer(self, limit_s: float = 30) -> None:
+        """Wait until a process below it carries a run directory."""
+        until = time.monotonic() + limit_s
+        while time.monotonic() < until:
+            if any(bearers(directory.root) for directory in run_dirs(self.temp)):
+                return
+            time.sleep(0.01)
+        raise AssertionError(self.said())
+
+    def children(self, word: str) -> list[int]:
+        """Return the processes below it whose command holds a word."""
+        rows = descendants_of(self.process.pid)
+        return [row.pid for row in rows if word.encode() in Path(f"/proc/{row.pid}/cmdline").read_bytes()]
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
@@ -221,10 +248,10 @@ class Running:
             *sorted(entry.name for entry in self.temp.iterdir()),
         ]
 
-    def left_after(self, limit_s: float) -> list[str]:
-        """Return what is still left after a while; returns at once when nothing is."""
+    def processes_after(self, limit_s: float) -> list[str]:
+        """Return the processes that are still left after a while; returns at once when none is."""
         until = time.monotonic() + limit_s
-        while (left := self.left()) and time.monotonic() < until:
+        while (left := bearers(self.temp)) and time.monotonic() < until:
             time.sleep(0.02)
         return left
 
@@ -235,6 +262,7 @@ class Running:
         if self.process.stdout is not None:
             self.process.stdout.close()
         self.errors.close()
+        remove_tree(self.temp)
 
 
 def bearers(place: Path) -> list[str]:
@@ -257,6 +285,11 @@ def bearers(place: Path) -> list[str]:
         if needle in seen:
             found.append(f"{row.pid} {row.name}")
     return found
+
+
+def children_now() -> set[int]:
+    """Return every process below this one that has not ended."""
+    return {row.pid for row in descendants_of(os.getpid()) if not row.is_zombie}
 
 
 def alive(pid: int) -> bool:

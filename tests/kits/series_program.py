@@ -27,7 +27,7 @@ def main(case: str, subjects: str, out: str, *options: str) -> int:
     if limit_bytes:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
-    sources = series_kit.case_file(Path(case))[:1]
+    sources = [source for source in series_kit.case_file(Path(case)) if "/" not in source.case.id]
     try:
         outcome = series_kit.run(
             sources,

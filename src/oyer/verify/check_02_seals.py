@@ -40,6 +40,14 @@ def check_seals_exact(survey: Survey, derivation: Derivation, bundle: Bundled | 
             "ledger.jsonl",
             "run the plan again, in a new directory",
         )
+    elif survey.phase is Phase.CLOSED and not survey.of("seal", "outcome", "comparison", "judgement", "later"):
+        # Nothing was derived and nothing claims to be sealed: the run ended between its last two steps.
+        found.open(
+            "E-SEAL-MISSING",
+            "the series was closed and not sealed: nothing commits to its files",
+            seal_path(1),
+            "run the plan again, in a new directory",
+        )
     else:
         _sealed(survey, derivation, found)
     return found.close(f"{_count(survey)} files are exactly those of {len(survey.seals)} seals")
