@@ -91,6 +91,28 @@ async def test_a_frame_beyond_the_bound_is_kept_in_part_and_marked(rig: RigMaker
     assert (noise.body["truncated"], noise.body["side"], len(bench.journal.raw(noise))) == (True, "server", 1_000_000)
 
 
+async def test_noise_without_end_is_ended_at_a_bound(rig: RigMaker) -> None:
+    bench = rig("endless_noise")
+    await bench.open(limits=TapLimits(max_frames=500, patience=QUICK))
+    client = await bench.client()
+    await client.send(CALL)
+    assert (await client.rest()).count(b"\n") <= 500
+    await bench.close()
+    ((where, cls, message),) = bench.faults
+    assert (where, cls) == ("server:ops", "dependency_unavailable")
+    assert "more than 500 frames" in message
+    assert len(bench.journal.of("mcp.noise")) == 500
+
+
+async def test_what_a_server_said_before_it_ended_crosses_to_the_last_frame(rig: RigMaker) -> None:
+    bench = rig("plain")
+    bench.command = (sys.executable, "-I", "-S", "-c", "import os; os.write(1, b'{}\\n' * 3000)")
+    await bench.open()
+    client = await bench.client()
+    assert await client.rest() == b"{}\n" * 3000
+    await bench.close()
+
+
 async def test_a_subject_that_floods_is_the_subjects_fault(rig: RigMaker) -> None:
     bench = rig("plain")
     await bench.open(limits=TapLimits(max_frame_bytes=100_000, patience=QUICK))

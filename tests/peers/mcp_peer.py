@@ -79,6 +79,9 @@ def call(identifier, params):  # noqa: PLR0915 - one branch per manner
         sys.stderr.write("out of memory, more or less\n")
         sys.stderr.flush()
         os._exit(3)
+    elif MANNER == "endless_noise":
+        while True:
+            write(b"rubbish\n" * 100)
     elif MANNER == "answers_and_ends":
         reply(identifier, text(arguments.get("text", "")))
         os._exit(0)

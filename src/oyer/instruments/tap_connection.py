@@ -86,25 +86,27 @@ class Connection:
                 "env_names": sorted(server.env),
             },
         )
-        limit = self._settings.limits.max_frame_bytes
+        limits = self._settings.limits
         reads, writes = self._link.take_streams()
         self._to_subject = Lane(
             child.take_stdout(),
             writes,
-            max_frame_bytes=limit,
+            limits=limits,
             step=self._exchange.from_server,
             on_end=self._server_closed,
             on_broken=lambda: self.end("subject_gone"),
             on_error=self._harness_failed,
+            on_flood=lambda what: self._flooded("server", what),
         )
         self._to_server = Lane(
             reads,
             child.take_stdin(),
-            max_frame_bytes=limit,
+            limits=limits,
             step=self._exchange.from_subject,
             on_end=self._subject_closed,
             on_broken=self._server_deaf,
             on_error=self._harness_failed,
+            on_flood=lambda what: self._flooded("subject", what),
         )
         child.on_exit(self._server_exited)
         self._link.watch(lambda: self.end("relay_gone"))
@@ -133,12 +135,22 @@ class Connection:
 
     def too_long(self, side: str, size_bytes: int) -> None:
         """Close the connection: its stream can no longer be understood."""
-        message = f"a frame of {size_bytes} bytes or more, which is beyond the bound; the connection was closed"
+        what = f"a frame of {size_bytes} bytes or more, which is beyond the bound"
+        self._shut(side, what, f"{side}_frame_too_long")
+
+    def _flooded(self, side: str, what: str) -> None:
+        """Close the connection: one side sent more than a connection carries."""
+        limits = self._settings.limits
+        bound = limits.max_frames if what == "frames" else limits.max_total_bytes
+        self._shut(side, f"more than {bound} {what} on one connection", f"{side}_flooded")
+
+    def _shut(self, side: str, what: str, reason: str) -> None:
+        message = f"{what}; the connection was closed"
         if side == "server":
             self._blame_server(f"sent {message}")
         else:
             self._fault("subject", f"the subject sent {message}")
-        self.end(f"{side}_frame_too_long")
+        self.end(reason)
         self._stop_lanes()
 
     def fail(self, cls: str, message: str) -> None:
@@ -210,9 +222,11 @@ class Connection:
         lane = self._to_subject
         if lane is None:
             return
-        if not self._failed:
+        while not self._failed:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(lane.finished.wait(), grace_s)
+            if lane.finished.is_set() or not lane.is_behind:
+                break
         loop = asyncio.get_running_loop()
         until = loop.time() + self._settings.limits.flush_s
         while lane.writer.pending_bytes and loop.time() < until:

@@ -32,9 +32,15 @@ class TappedServer(NamedTuple):
 
 
 class TapLimits(NamedTuple):
-    """Bounds of a tap; `flush_s` is how long a slow reader may take for what was written when all has ended."""
+    """Bounds of a tap; `flush_s` is how long a slow reader may take for what was written when all has ended.
+
+    `max_frames` and `max_total_bytes` hold for each direction of one connection: what floods is ended, not recorded
+    until the disk is full.
+    """
 
     max_frame_bytes: int = MAX_FRAME_BYTES
+    max_frames: int = 50_000
+    max_total_bytes: int = 64 * MAX_FRAME_BYTES
     answer_timeout_s: float = 60.0
     flush_s: float = 1.0
     patience: Patience = Patience()

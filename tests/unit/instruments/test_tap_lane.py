@@ -7,7 +7,10 @@ import os
 from collections.abc import Coroutine
 from typing import Any
 
+import pytest
+
 from oyer.errors import HarnessError, OyerError
+from oyer.instruments import TapLimits
 from oyer.instruments.tap_lane import Lane
 from oyer.protocol import Overlong
 
@@ -17,7 +20,8 @@ Frame = bytes | Overlong
 class Bench:
     """A lane between two pipes, with everything it says."""
 
-    def __init__(self, max_frame_bytes: int = 100) -> None:
+    def __init__(self, limits: TapLimits | None = None) -> None:
+        self.floods: list[str] = []
         self.frames: list[tuple[Frame, bool]] = []
         self.errors: list[OSError | OyerError] = []
         self.ended = 0
@@ -28,11 +32,12 @@ class Bench:
         self.lane = Lane(
             reads,
             writes,
-            max_frame_bytes=max_frame_bytes,
+            limits=limits or TapLimits(max_frame_bytes=100),
             step=self.step,
             on_end=self.end,
             on_broken=lambda: None,
             on_error=self.errors.append,
+            on_flood=self.floods.append,
         )
 
     def step(self, frame: Frame, is_whole: bool) -> Coroutine[Any, Any, None] | None:
@@ -70,7 +75,7 @@ async def test_frames_wait_for_the_step_before_them() -> None:
 
 
 async def test_a_frame_without_end_is_cut_at_the_bound() -> None:
-    bench = Bench(max_frame_bytes=10)
+    bench = Bench(TapLimits(max_frame_bytes=10))
     os.write(bench.source, b"x" * 50)
     await asyncio.sleep(0.01)
     ((frame, is_whole),) = bench.frames
@@ -100,4 +105,27 @@ async def test_an_unforeseen_failure_is_reported_too_and_reaches_the_event_loop(
     await asyncio.sleep(0.01)
     assert [error.code for error in bench.errors if isinstance(error, OyerError)] == ["E-TAP-STEP"]
     assert [type(context["exception"]) for context in heard] == [ZeroDivisionError]
+    await bench.close()
+
+
+async def test_a_lane_with_much_to_do_lets_others_have_their_turn() -> None:
+    bench = Bench()
+    os.write(bench.source, b"x\n" * 2000)
+    seen = []
+    while len(bench.frames) < 2000:
+        await asyncio.sleep(0)
+        seen.append(len(bench.frames))
+    assert len(set(seen)) > 20
+    await bench.close()
+
+
+@pytest.mark.parametrize(
+    ("limits", "what"), [(TapLimits(max_frames=100), "frames"), (TapLimits(max_total_bytes=100), "bytes")]
+)
+async def test_a_flood_is_ended_and_told_once(limits: TapLimits, what: str) -> None:
+    bench = Bench(limits)
+    os.write(bench.source, b"x\n" * 1000)
+    await bench.lane.finished.wait()
+    assert bench.floods == [what]
+    assert len(bench.frames) <= 100
     await bench.close()
