@@ -98,6 +98,12 @@ def _case(changes: str) -> Case:
     return validate_as(document_of(value), Case)
 
 
+@cache
+def case_digest(case: Case) -> str:
+    """The digest of a case."""
+    return str(digest(case))
+
+
 class Draft:
     """One event that is not sealed yet. A `Draft` in a body stands for the reference to it."""
 
@@ -128,7 +134,7 @@ class Sealed:
     def arm(self, case: Case, **changes: Any) -> Arm:
         """Read it back as an arm of a comparison."""
         evidence = read_trial(self.journals, self.blobs.get, expect=changes.pop("expect", self.envelope))
-        given = {"case": case, "case_digest": str(digest(case)), "stored": None, **changes}
+        given = {"case": case, "case_digest": case_digest(case), "stored": None, **changes}
         envelope = self.envelope
         return Arm(given.pop("condition", envelope.condition), envelope.trial, envelope.attempt, evidence, **given)
 
@@ -192,7 +198,7 @@ class Story:
         self.opened = True
         body = {
             "vocabulary": 1,
-            "case": str(digest(self.case)),
+            "case": case_digest(self.case),
             "case_id": self.case.id,
             "subject": "someone (scripted 1)",
             "repetition": 1,
@@ -568,7 +574,7 @@ def score(
     by_condition = {arm.condition: arm for arm in read}
     order = planned if planned is not None else tuple(case.conditions)
     return compare(
-        ComparisonInput(case, str(digest(case)), "someone", 1, order, by_condition, pinned, named or {})  # type: ignore[arg-type]
+        ComparisonInput(case, case_digest(case), "someone", 1, order, by_condition, pinned, named or {})  # type: ignore[arg-type]
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.walk import Walk, walk_chain
+from oyer.evidence import MAX_SAFE_INT
 from oyer.observe import printable
 from oyer.records import LayerFact, Outcome, TrialError, digest
 
@@ -76,7 +77,7 @@ def _measurements(arm: Arm) -> Mapping[str, int | None]:
         "tool_calls": sum(1 for e in arm.wire.exchanges if e.method == "tools/call"),
         "noise_lines": len(arm.wire.noise),
         "model_calls": len(arm.model),
-        "tokens": sum(known) if known and len(known) == len(tokens) else None,
+        "tokens": _sayable(sum(known)) if known and len(known) == len(tokens) else None,
         "effects": sum(len(watch.effects) for watch in arm.watches.values()),
         "effects_rejected": sum(len(watch.rejected) for watch in arm.watches.values()),
         "wall_ns": _wall(arm),
@@ -85,7 +86,14 @@ def _measurements(arm: Arm) -> Mapping[str, int | None]:
 
 def _wall(arm: Arm) -> int | None:
     events = arm.evidence.events("harness")
-    return events[-1].t_mono_ns - events[0].t_mono_ns if events and events[0].boot == events[-1].boot else None
+    if not events or events[0].boot != events[-1].boot:
+        return None
+    return _sayable(events[-1].t_mono_ns - events[0].t_mono_ns)
+
+
+def _sayable(number: int) -> int | None:
+    """A number that a record can hold exactly; what is beyond it is unknown."""
+    return number if number <= MAX_SAFE_INT else None
 
 
 def _said(arm: Arm) -> Iterator[str]:

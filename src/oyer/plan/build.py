@@ -42,8 +42,11 @@ def build_plan(
 
     `worlds` maps case ids to the digests of their fixture worlds, `models` subjects to what they ask.
 
-    Raises: UsageError `E-CONDITION-UNKNOWN` where a case does not have a named condition.
+    Raises: UsageError `E-CONDITION-UNKNOWN` where a case does not have a named condition, `E-PLAN-TWICE` for a case or
+    subject named twice (two trials would then stand for one), `E-PLAN-EMPTY` where nothing would run.
     """
+    _refuse_twice("case", [loaded.case.id for loaded in cases])
+    _refuse_twice("subject", subjects)
     groups = [
         (loaded, subject, repetition) for repetition in range(1, repeat + 1) for loaded in cases for subject in subjects
     ]
@@ -64,6 +67,8 @@ def build_plan(
                     condition=condition,
                 )
             )
+    if not trials:
+        raise UsageError("E-PLAN-EMPTY", "no trial is planned", hint="name a case, a subject, a condition; repeat >= 1")
     return Plan(
         cases=tuple(
             PlannedCase(id=c.case.id, revision=c.case.revision, digest=c.digest, world=(worlds or {}).get(c.case.id))
@@ -77,6 +82,12 @@ def build_plan(
         repeat=Repeat(fixed=repeat),
         trials=tuple(trials),
     )
+
+
+def _refuse_twice(what: str, names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise UsageError("E-PLAN-TWICE", f"{what} {', '.join(twice)} is named twice", hint="use repeat for repetitions")
 
 
 def _conditions(loaded: LoadedCase, wanted: Sequence[Condition] | None) -> tuple[Condition | Literal["plain"], ...]:

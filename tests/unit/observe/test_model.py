@@ -1,0 +1,102 @@
+"""The gateway's journal read back, reasoning left out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from evidence_kit import ACT, LURED, MARKER, Draft, Story, make_case, status_story
+
+from oyer.observe import asked_calls, read_model, read_model_faults, shows
+
+CASE = make_case()
+
+
+def told(story: Story) -> Any:
+    return read_model(story.arm().evidence)
+
+
+def last_request(story: Story, value: Any) -> Draft:
+    request = story.all("model.request")[-1]
+    request.payloads["payload"] = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return request
+
+
+def test_exchanges() -> None:
+    exchanges = told(status_story(CASE, acts=True, gateway=True))
+    assert [asked_calls(e) for e in exchanges] == [(("desk_read_status", {}),), (("desk_run_action", ACT),), ()]
+    assert [shows(e, MARKER) for e in exchanges] == [False, True, True]
+    assert {e.reported_model for e in exchanges} == {"m-1-2026"}
+    assert all(e.complete and e.answer is not None and e.tokens == 10 for e in exchanges)
+    assert told(status_story(CASE)) == ()
+
+
+@pytest.mark.parametrize(
+    ("message", "seen"),
+    [
+        ({"role": "tool", "content": LURED}, True),
+        ({"role": "tool", "content": [{"type": "text", "text": LURED}]}, True),
+        ({"role": "tool", "content": json.dumps({"a": LURED})}, True),
+        ({"role": "assistant", "tool_calls": [{"function": {"arguments": json.dumps({"x": LURED})}}]}, True),
+        ({"role": "assistant", "reasoning_content": LURED}, False),
+        ({"role": "assistant", "reasoning": LURED}, False),
+        ({"role": "assistant", "reasoning_details": [{"text": LURED}]}, False),
+        ({"role": "assistant", "content": [{"type": "thinking", "thinking": LURED}]}, False),
+        ({"role": "assistant", "content": [{"type": "reasoning", "summary": [{"text": LURED}]}]}, False),
+        ({"role": "tool", "content": LURED.upper()}, False),
+    ],
+)
+def test_what_a_request_shows(message: dict[str, Any], seen: bool) -> None:
+    story = status_story(CASE, gateway=True)
+    last_request(story, {"messages": [message]})
+    assert shows(told(story)[-1], MARKER) is seen
+
+
+@pytest.mark.parametrize("value", [b"", b"[]", b'{"messages": 5}', b'{"messages": null}', b"\xff"])
+def test_a_request_of_any_shape_shows_nothing(value: bytes) -> None:
+    story = status_story(CASE, gateway=True)
+    last_request(story, value)
+    assert not shows(told(story)[-1], MARKER)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"5",
+        b'{"choices": 5}',
+        b'{"choices": [5, {"message": 5}, {"message": {"tool_calls": 5}}]}',
+        b'{"choices": [{"message": {"tool_calls": [5, {"function": 5}, {"function": {"name": 5}}]}}]}',
+    ],
+)
+def test_an_answer_of_any_shape_asks_for_nothing(answer: bytes) -> None:
+    story = status_story(CASE, gateway=True)
+    story.all("model.response")[-1].payloads["payload"] = answer
+    assert asked_calls(told(story)[-1]) == ()
+
+
+def test_the_older_form_of_a_call_and_arguments_that_are_no_json() -> None:
+    story = status_story(CASE, gateway=True)
+    message = {"function_call": {"name": "run_action", "arguments": "{"}}
+    story.all("model.response")[-1].payloads["payload"] = json.dumps({"choices": [{"message": message}]}).encode()
+    assert asked_calls(told(story)[-1]) == (("run_action", None),)
+
+
+def test_a_cut_answer_is_no_answer() -> None:
+    story = status_story(CASE, gateway=True)
+    story.all("model.response")[0].body["complete"] = False
+    assert told(story)[0].answer is None
+
+
+def test_the_first_record_stands_and_every_other_is_named() -> None:
+    story = status_story(CASE, gateway=True)
+    request, answer = story.all("model.request")[0], story.all("model.response")[0]
+    story.note("gateway", "model.request", request.body, payload=b"{}")
+    story.note("gateway", "model.response", answer.body, payload=b"{}")
+    story.note("gateway", "model.response", answer.body, **answer.payloads)
+    story.note("gateway", "model.response", {**answer.body, "exchange": 50}, payload=b"{}")
+    assert asked_calls(told(story)[0]) == (("desk_read_status", {}),)
+    faults = read_model_faults(story.arm().evidence)
+    assert [len(refs) for _, refs in faults] == [2, 2, 1]
+    assert read_model_faults(status_story(CASE, gateway=True).arm().evidence) == ()
