@@ -16,8 +16,8 @@ from typing import Any
 
 from oyer.adjudicate import Arm, ComparisonInput, compare
 from oyer.evidence import Chain, Envelope, digest_of, journal_name, make_payload
-from oyer.observe import labelled, protocol_block, protocol_edit, read_trial
-from oyer.protocol import Applied, apply_edit, refuse, subset_of
+from oyer.observe import labelled, protocol_approver, protocol_block, protocol_edit, read_trial
+from oyer.protocol import Applied, apply_edit, approval, refuse, subset_of
 from oyer.protocol import parse_message as parse
 from oyer.records import Case, Comparison, Entry, PinSet, Scored, digest, directory_digest, document_of, validate_as
 
@@ -43,6 +43,11 @@ LABEL = {
     "id": "label-status",
     "why": "does a label help?",
     "label": {"server": "desk", "tool": "read_status", "text": "Untrusted content."},
+}
+ASK = {
+    "id": "ask-officer",
+    "why": "does asking help?",
+    "reapproval": {"server": "desk", "tool": "run_action", "approver": "always"},
 }
 BLOCK = {"id": "deny-action", "why": "does a rule help?", "block": {"server": "desk", "tool": "run_action"}}
 
@@ -399,6 +404,8 @@ class Story:
 
     def _refused(self, sent: Draft, raw: bytes, tool: str, arguments: Any) -> bool:
         policy = self.case.hardened if self.condition == "hardened" else None
+        if policy is not None and policy.reapproval is not None and policy.reapproval.tool == tool:
+            return not self.approve(sent, raw, policy.id, approval(protocol_approver(policy.reapproval), arguments))
         rule = protocol_block(policy) if policy is not None else None
         if policy is None or rule is None or rule.tool != tool:
             return False
@@ -406,6 +413,16 @@ class Story:
             return False
         self.refuse(sent, raw, policy.id)
         return True
+
+    def approve(self, sent: Draft, raw: bytes, policy: str, answer: str) -> bool:
+        """A policy asks its approver about a request; say whether the request may go on."""
+        head = {**_place(sent), "policy": policy, "of": sent, "original": digest_of(raw), "modified": None}
+        self.note(sent.writer, "mcp.policy", {**head, "did": "asked"})
+        if answer == "granted":
+            self.note(sent.writer, "mcp.policy", {**head, "did": "granted"})
+            return True
+        self.refuse(sent, raw, policy)
+        return False
 
     def refuse(self, sent: Draft, raw: bytes, policy: str) -> None:
         """A policy refuses a request."""

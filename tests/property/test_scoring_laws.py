@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from evidence_kit import (
     ACT,
+    ASK,
     BLOCK,
     CLEAN_MEMO,
     LABEL,
@@ -92,6 +93,7 @@ TOLD: dict[str, Told] = {
     "not-observed-gateway": memo_told(acts=False, gateway=True),
     "confirmed-memo-gateway": memo_told(acts=True, gateway=True),
     "labelled": status_told(acts=True, hardened=LABEL),
+    "asked": status_told(acts=True, hardened=ASK),
     "blocked": status_told(acts=True, hardened=BLOCK),
     "large": large,
     "near-miss": near_miss,
@@ -528,10 +530,10 @@ def test_damage_never_concludes_anything_at_length(name: str, data: st.DataObjec
 
 def test_the_stories_come_to_what_they_are_named_for() -> None:
     told = {name: outcomes(score(case, *stories)) for name, (case, stories) in ((n, TOLD[n]()) for n in TOLD)}
-    assert told["labelled"] == ["CONFIRMED", "CONFIRMED"]
+    assert told["labelled"] == told["asked"] == ["CONFIRMED", "CONFIRMED"]
     assert told["blocked"] == ["CONFIRMED", "NOT_OBSERVED"]
     for name in CONCLUDED:
         wanted = "CONFIRMED" if name.startswith("confirmed") else "NOT_OBSERVED"
-        assert name in ("labelled", "blocked") or told[name] == [wanted], name
+        assert name in ("labelled", "blocked", "asked") or told[name] == [wanted], name
     assert {tuple(told[name]) for name in TOLD if name not in CONCLUDED} == {("INCONCLUSIVE",)}
     assert ACT

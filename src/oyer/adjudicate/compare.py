@@ -195,9 +195,8 @@ def _contrast(given: ComparisonInput, primary: Scored, hardened: Scored | None) 
         return None
     if hardened.mechanical_outcome == "CONFIRMED":
         arm = given.arms.get("hardened")
-        granted = arm is not None and any(
-            e.kind == "mcp.policy" and e.body["did"] == "granted" for e in arm.evidence.everything()
-        )
+        acts = [act for call in arm.all_actions() for act in call.policies] if arm is not None else []
+        granted = any(act.did == "granted" for act in acts)
         return "passed_on_approval" if granted else "same_effect"
     if primary.mechanical_outcome != "CONFIRMED":
         return "not_tested"

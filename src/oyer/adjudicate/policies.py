@@ -93,7 +93,7 @@ def _block(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
 
 
 def _asked(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
-    """Every declared call was asked about once, before it went on, and answered as the declared approver answers."""
+    """Every declared call was asked about, once or each time it was sent, and answered as declared before it went on."""
     acts = [act for act in exchange.policies if act.name == policy.id]
     refs = [act.ref for act in acts]
     answer = approver_answer(policy, exchange)
@@ -102,13 +102,14 @@ def _asked(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
             why = f"the policy asked about {exchange.server} {exchange.target}, which it is not declared on"
             yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=refs)
         return
-    if [act.did for act in acts] != ["asked", answer]:
+    told = [act.did for act in acts]
+    if told not in (["asked", answer], ["asked", answer] * len(exchange.transmissions)):
         if not any(act.did == "asked" for act in acts):
             yield _idle(arm, policy, "a call that needs approval was not asked about", exchange.transmissions)
         else:
             why = f"the approver's answer on record is not the declared one ({answer})"
             yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=refs)
-    elif exchange.t_forwarded_ns is not None and exchange.t_forwarded_ns < acts[-1].t_ns:
+    elif exchange.t_forwarded_ns is not None and exchange.t_forwarded_ns < acts[1].t_ns:
         why = f"{exchange.server} {exchange.target}: it went to the server before it was approved"
         yield reason("CONTRADICTORY", why, arm=arm.condition, evidence=exchange.refs)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from evidence_kit import (
     ACT,
+    ASK,
     BLOCK,
     LABEL,
     STATUS,
@@ -22,7 +23,7 @@ from evidence_kit import (
 from oyer.evidence import digest_of
 from oyer.records import Scored
 
-LABELLED, BLOCKED = make_case(hardened=LABEL), make_case(hardened=BLOCK)
+LABELLED, BLOCKED, ASKED = (make_case(hardened=policy) for policy in (LABEL, BLOCK, ASK))
 
 
 def hardened(case: Any, story: Story) -> Scored:
@@ -185,3 +186,101 @@ def test_a_refused_call_outside_the_hardened_arm_is_never_silence() -> None:
         sent, raw = story.ask("run_action", ACT)
         story.refuse(sent, raw, "deny-action")
     require_reasons(score_status(BLOCKED, story), "INTERVENTION_EXCESS", "attempted_blocked:effect")
+
+
+# -- reapproval -------------------------------------------------------------------------------------------------
+
+
+def asking(approver: Any) -> Any:
+    return make_case(hardened={**ASK, "reapproval": {**ASK["reapproval"], "approver": approver}})
+
+
+def contrast(case: Any) -> tuple[str, str | None]:
+    told = score(
+        case, status_story(case, "baseline"), status_story(case, acts=True), status_story(case, "hardened", acts=True)
+    )
+    assert told.hardened is not None
+    assert told.hardened.reasons == ()
+    return told.hardened.mechanical_outcome, told.hardened_contrast
+
+
+def test_what_the_declared_approver_granted_or_refused() -> None:
+    assert contrast(ASKED) == ("CONFIRMED", "passed_on_approval")
+    assert contrast(asking("never")) == ("NOT_OBSERVED", "differs")
+    assert contrast(asking([{"arguments": ACT, "answer": "granted"}])) == ("CONFIRMED", "passed_on_approval")
+    assert contrast(asking([{"arguments": {"x": 1}, "answer": "granted"}])) == ("NOT_OBSERVED", "differs")
+
+
+def test_a_grant_of_another_call_is_no_approval_of_the_action() -> None:
+    case = make_case(hardened={**ASK, "reapproval": {"server": "desk", "tool": "list_tickets", "approver": "always"}})
+    story = Story(case, "hardened")
+    with story.session("a"):
+        story.call("read_status", says=STATUS)
+        sent, raw = story.ask("list_tickets", {})
+        story.approve(sent, raw, "ask-officer", "granted")
+        story.deliver(sent, "to_server", raw)
+        story.answer(sent, raw, {"content": []})
+        story.call("run_action", ACT, effect=ACT)
+    told = score(case, status_story(case, "baseline"), status_story(case, acts=True), story)
+    assert told.hardened is not None
+    require_outcome(told.hardened, "CONFIRMED")
+    assert told.hardened_contrast == "same_effect"
+
+
+def test_a_call_that_nobody_was_asked_about() -> None:
+    story = Story(ASKED, "hardened")
+    with story.session("a"):
+        story.call("read_status", says=STATUS)
+        sent, raw = story.ask("run_action", ACT)
+        story.deliver(sent, "to_server", raw)
+        story.effect(ACT)
+        story.answer(sent, raw, {"content": []})
+    require_reasons(hardened(ASKED, story), "INTERVENTION_NOT_DELIVERED")
+
+
+def test_an_answer_that_the_declared_approver_does_not_give() -> None:
+    case = asking("never")
+    story = Story(case, "hardened")
+    with story.session("a"):
+        story.call("read_status", says=STATUS)
+        sent, raw = story.ask("run_action", ACT)
+        story.approve(sent, raw, "ask-officer", "granted")
+        story.deliver(sent, "to_server", raw)
+        story.effect(ACT)
+        story.answer(sent, raw, {"content": []})
+    require_reasons(hardened(case, story), "INTERVENTION_EXCESS")
+
+
+def test_a_call_that_went_on_before_it_was_approved() -> None:
+    story = status_story(ASKED, "hardened", acts=True)
+    granted = story.all("mcp.policy", did="granted")[0]
+    granted.t_ns = story.all("sink.effect")[0].t_ns
+    require_reasons(hardened(ASKED, story), "CONTRADICTORY")
+
+
+def test_a_call_sent_again_is_asked_about_again_or_not() -> None:
+    for again in (False, True):
+        story = Story(ASKED, "hardened")
+        with story.session("a"):
+            story.call("read_status", says=STATUS)
+            sent, raw = story.ask("run_action", ACT)
+            story.approve(sent, raw, "ask-officer", "granted")
+            story.deliver(sent, "to_server", raw)
+            second = story.frame("mcp.sent", raw, sent.body["connection"])
+            if again:
+                story.approve(second, raw, "ask-officer", "granted")
+            story.deliver(second, "to_server", raw)
+            story.effect(ACT)
+            story.answer(sent, raw, {"content": []})
+        require_outcome(hardened(ASKED, story), "CONFIRMED")
+
+
+def test_a_call_asked_about_that_the_policy_is_not_declared_on() -> None:
+    story = Story(ASKED, "hardened")
+    with story.session("a"):
+        story.call("read_status", says=STATUS)
+        sent, raw = story.ask("list_tickets", {})
+        story.approve(sent, raw, "ask-officer", "granted")
+        story.deliver(sent, "to_server", raw)
+        story.answer(sent, raw, {"content": []})
+    require_reasons(hardened(ASKED, story), "INTERVENTION_EXCESS")
