@@ -26,6 +26,7 @@ from oyer.host.process_table import (
     send_signal,
 )
 from oyer.host.processes import Child, Exit, is_ours
+from oyer.host.strays import all_strays, forget_run, strays_of
 
 __all__ = [
     "Patience",
@@ -113,20 +114,30 @@ async def terminate_tree(child: Child, *, marker: str | None = None, patience: P
 
 
 async def sweep_run(run_root: str, *, kill_s: float = 5.0) -> tuple[tuple[Survivor, ...], tuple[Survivor, ...]]:
-    """Kill every process that carries the run's directory; return (killed, still there).
+    """Kill every process that carries the run's directory, and every stray of the run; return (killed, still there).
 
-    Call it when everything of the attempt should be down: what it finds was left behind.
+    Call it once, when everything of the attempt should be down: what it finds was left behind.
     """
-    return await _kill_all(lambda: [row for row in _candidates() if names_run(row.pid, run_root)], kill_s)
+    try:
+        return await _kill_all(lambda: _left_behind(run_root), kill_s)
+    finally:
+        forget_run(run_root)
+
+
+def _left_behind(run_root: str) -> list[ProcessInfo]:
+    named = [row for row in _candidates() if names_run(row.pid, run_root)]
+    pids = {row.pid for row in named}
+    return named + [row for row in (strays_of(run_root) if _subreaper else ()) if row.pid not in pids]
 
 
 def kill_started(run_roots: Iterable[str] = ()) -> int:
-    """Kill at once whatever `spawn` started and all below it, and every bearer of a run directory; return how many.
+    """Kill at once whatever `spawn` started and all below it, and every bearer or stray of a run; return how many.
 
     Nothing is waited for: whoever waits for one of them sees its end.
     """
     rows = _candidates()
     mine = {row.pid for row in rows if is_ours(row.pid) or any(names_run(row.pid, root) for root in run_roots)}
+    mine |= {row.pid for row in (all_strays() if _subreaper else ())}
     grew = True
     while grew:
         below = {row.pid for row in rows if row.parent in mine} - mine
@@ -204,13 +215,15 @@ async def _kill_all(
     killed: dict[tuple[int, int], Survivor] = {}
     deadline = time.monotonic() + kill_s
     pause_s = 0.001
+    quiet = 0
     while True:
-        found = find()
-        alive = [row for row in found if not row.is_zombie]
+        alive = [row for row in find() if not row.is_zombie]
         for row in alive:
             killed.setdefault((row.pid, row.started), Survivor(row.pid, row.name))
             send_signal(row, signal.SIGKILL)
-        if not alive or time.monotonic() > deadline:
+        quiet = 0 if alive else quiet + 1
+        # The table is not read in one moment: what was forked meanwhile may be missing from a first quiet look.
+        if quiet > (1 if killed else 0) or time.monotonic() > deadline:
             break
         await asyncio.sleep(pause_s)
         pause_s = min(2 * pause_s, 0.05)

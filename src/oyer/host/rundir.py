@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from oyer.errors import HarnessError
 from oyer.host.entropy import neutral_name
+from oyer.host.strays import know_run
 
 __all__ = ["MAX_SOCKET_PATH_BYTES", "RunDir", "make_run_dir", "open_run_dir", "remove_tree"]
 
@@ -75,6 +76,7 @@ def make_run_dir(parent: Path | None = None) -> RunDir:
             made = RunDir(root, time.monotonic_ns())
             for part in (made.world, made.home, made.temp, made.sockets):
                 part.mkdir(mode=0o700)
+            know_run(str(root))
             return made
     raise HarnessError("E-RUN-DIR", "could not make a fresh run directory", where=str(place))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from oyer.host import (
     Child,
     Exit,
     Patience,
+    RunDir,
     base_environment,
     become_subreaper,
+    open_run_dir,
     reap_orphans,
     spawn,
     sweep_run,
@@ -136,6 +139,56 @@ async def test_exit_and_end_of_pipe_are_two_things(tmp_path: Path, script: str, 
     assert await child.finish_stderr(0.2) == b""
     assert [row.name for row in descendants_of(os.getpid()) if row.name == "sleep" and not row.is_zombie] == []
     child.release()
+
+
+BARE_DAEMON = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.chdir("/")
+        nap = "import os, time; os.write(1, b'%d' % os.getpid()); os.closerange(0, 64); time.sleep(60)"
+        os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", nap], {})
+    os._exit(0)
+os.wait()
+"""
+
+
+async def bare_daemon(run_dir: RunDir) -> int:
+    """Start a tree that leaves a daemon with no sign of its run; return its pid once its parents are gone."""
+    child = python(BARE_DAEMON, run_dir.world, TMPDIR=str(run_dir.temp))
+    pid = int(await read_line(child))
+    await child.wait()
+    await terminate_tree(child, marker=str(run_dir.root), patience=QUICK)
+    child.release()
+    return pid
+
+
+async def test_a_daemon_that_sheds_every_sign_of_its_run_ends_with_the_run() -> None:
+    with open_run_dir() as run_dir:
+        pid = await bare_daemon(run_dir)
+        assert alive(pid)
+        killed, left = await sweep_run(str(run_dir.root))
+    assert ([survivor.pid for survivor in killed], left) == ([pid], ())
+    assert not alive(pid)
+
+
+async def test_a_daemon_of_one_of_two_runs_waits_for_the_last_it_may_belong_to() -> None:
+    with open_run_dir() as one, open_run_dir() as two:
+        pid = await bare_daemon(one)
+        assert await sweep_run(str(one.root)) == ((), ())
+        assert alive(pid)
+        with open_run_dir() as later:
+            killed, _ = await sweep_run(str(two.root))
+            assert [survivor.pid for survivor in killed] == [pid]
+            assert await sweep_run(str(later.root)) == ((), ())
+
+
+async def test_a_child_that_somebody_else_here_started_is_no_stray() -> None:
+    with open_run_dir() as run_dir, subprocess.Popen(["/bin/sleep", "60"]) as theirs:
+        assert await sweep_run(str(run_dir.root)) == ((), ())
+        assert theirs.poll() is None
+        theirs.kill()
 
 
 async def test_ended_orphans_are_reaped_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
