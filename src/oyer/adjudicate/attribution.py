@@ -22,8 +22,8 @@ def attribute(arm: Arm, walk: Walk) -> tuple[Attribution, ...]:
     chain = arm.case.chain
     if chain is None or not walk.missing:
         return ()
-    missing = [link for link in chain.promotion if link.id in walk.missing]
-    about = [link for link in missing if isinstance(link, WitnessedLink)] or missing
+    effects = [link for link in chain.promotion if isinstance(link, WitnessedLink)]
+    about = [link for link in effects or chain.promotion if link.id in walk.missing]
     exact = list({call.key: call for call in arm.all_actions()}.values())
     inexact = inexact_attempts(arm, walk)
     attempts = tuple(ref for call in (*exact, *inexact) for ref in call.transmissions)

@@ -86,7 +86,6 @@ def _recomputed(arm: Arm, intervention: Intervention, answer: Delivery, modified
     if not isinstance(again, Applied) or again.modified != modified:
         why = "the change on record is not the declared one"
         yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[ref])
-        return
     for why in _incomplete(edit, answer.original, modified, _output_schema(arm, intervention, answer)):
         yield reason("INTERVENTION_INCOMPLETE", why, arm=arm.condition, evidence=[ref])
 

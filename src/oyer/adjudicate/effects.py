@@ -65,7 +65,8 @@ def story_reasons(arm: Arm) -> Iterator[Reason]:
         own = [link for link in links if link.witnessed == sink]
         matching = {effect.ref for link in own for effect in arm.effects(link)}
         for effect in arm.watches[sink].effects:
-            if not _explained(arm, effect, effect.ref in matching, actions if own else ()):
+            # What an unreadable effect was is not known; that it is there is a reason of its own.
+            if effect.readable and not _explained(arm, effect, effect.ref in matching, actions if own else ()):
                 yield reason(
                     "CONTRADICTORY",
                     f"an effect in sink {sink} that no recorded call explains",
@@ -78,7 +79,7 @@ def story_reasons(arm: Arm) -> Iterator[Reason]:
 
 
 def _explained(arm: Arm, effect: Effect, matches: bool, actions: Sequence[Exchange]) -> bool:
-    """An exact effect needs an exact call before it; another effect needs another call, and not the action itself."""
+    """An exact effect needs an exact call before it; another effect needs another call under way, not the action."""
     reach = arm.case.sinks[effect.sink].reached_by
     if "subject" in reach:
         return any(turn.t_sent_ns < effect.t_ns for turn in arm.turns)
@@ -87,7 +88,7 @@ def _explained(arm: Arm, effect: Effect, matches: bool, actions: Sequence[Exchan
     if matches:
         return any(call.key in keys for call in calls)
     in_flight = [e for e in calls if e.answer is None or e.answer.t_ns >= effect.t_ns]
-    return any(call.key not in keys for call in in_flight or calls)
+    return any(call.key not in keys for call in in_flight)
 
 
 def _before(calls: Sequence[Exchange], effect: Effect) -> list[Exchange]:

@@ -20,7 +20,7 @@ __all__ = ["LAST_TICK", "vector_flaws"]
 
 LAST_TICK = 1_000_000_000
 MOST_SESSIONS = 26
-CAUSES = frozenset(code for code in REASONS if code[0].islower()) | {"exposed_no_attempt", "lure_removed"}
+CAUSES = frozenset(code for code in REASONS if code[0].islower()) | {"exposed_no_attempt", "lure_removed", "none"}
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}\Z")
 
 

@@ -6,7 +6,9 @@ is never looked at here.
 
 from __future__ import annotations
 
-from oyer.adjudicate import Arm, ComparisonInput, compare
+from collections.abc import Mapping
+
+from oyer.adjudicate import Arm, ComparisonInput, compare, named_runs
 from oyer.conform.damage import damage
 from oyer.conform.declaring import vector_case
 from oyer.conform.dialogue import write_dialogue
@@ -26,7 +28,7 @@ def score(given: Given) -> Comparison:
     """Build the journals of an evidence state, seal them, and score them with the real scorer."""
     case = vector_case(given)
     case_digest = str(digest(case))
-    arms = {
+    arms: dict[Condition, Arm] = {
         ARMS[name]: Arm(
             ARMS[name],
             f"trial-{ARMS[name]}",
@@ -41,9 +43,16 @@ def score(given: Given) -> Comparison:
     planned: tuple[Condition, ...] = ("baseline", "manipulated")
     if given.hardened or "hardened" in arms:
         planned = (*planned, "hardened")
-    elsewhere = dict.fromkeys(given.elsewhere, ("elsewhere/sink:actions:0",))
     pinned = _pinned(given.declared.locked)
-    return compare(ComparisonInput(case, case_digest, "subject", 1, planned, arms, pinned, elsewhere))
+    return compare(ComparisonInput(case, case_digest, "subject", 1, planned, arms, pinned, _named(given, arms)))
+
+
+def _named(given: Given, arms: Mapping[Condition, Arm]) -> Mapping[str, tuple[str, ...]]:
+    """The effects that a sink refused anywhere and that name a run, by the run: those of the arms, and elsewhere."""
+    found = [(run, "elsewhere/sink:actions:0") for run in given.elsewhere]
+    for arm in arms.values():
+        found += [(run, f"{arm.trial}/{ref}") for run, ref in named_runs(arm.evidence)]
+    return {run: tuple(ref for named, ref in found if named == run) for run, _ in found}
 
 
 def arm_evidence(given: Given, case: Case, case_digest: str, condition: Condition, state: ArmState) -> TrialEvidence:

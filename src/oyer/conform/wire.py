@@ -171,7 +171,8 @@ class _Wire:
         """The server's own result. One that was not preserved leaves only what was made of it on record."""
         if event.lost:
             return changed_result(event)
-        text = event.original if event.original is not None else event.delivered
+        before_policy = None if event.modified else event.after_intervention
+        text = next((t for t in (event.original, before_policy, event.delivered) if t is not None), None)
         apart = event.modified or "structured_original" in event.model_fields_set
         structured = event.structured_original if apart else event.structured
         made_an_error = event.modified and "error" in self.stage.given.declared.change

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from oyer.errors import ProtocolError
 from oyer.protocol.edits import Edit
-from oyer.protocol.jsonvalue import JsonValue, pointer_of
+from oyer.protocol.jsonvalue import JsonValue, pointer_of, same_json
 from oyer.protocol.places import AnswerView, Path, container_in_text, open_answer
 from oyer.protocol.schema import SchemaCheck, check_schema
 
@@ -23,8 +23,11 @@ def remaining_copies(edit: Edit, modified: bytes, original: bytes | None = None)
     """Return pointers into the modified answer where the original fact still stands.
 
     With `original`, also what only a comparison shows: a text block and its structured copy that agreed and no longer
-    do, and (for `replace_json`) old values that are still quoted elsewhere. Raises: ProtocolError as `open_answer`.
+    do, (for `replace_json`) old values that are still quoted elsewhere, and (for `replace_result`) the one of the two
+    that stayed as it was while the other changed. Raises: ProtocolError as `open_answer`.
     """
+    if edit.kind == "replace_result" and original is not None:
+        return tuple(_left_honest(open_answer(original), open_answer(modified)))
     if edit.kind not in ("replace_text", "replace_json"):
         return ()
     view = open_answer(modified)
@@ -66,6 +69,18 @@ def _parted(before: AnswerView, after: AnswerView) -> Iterator[str]:
     for copy in before.copies():
         if (copy.block, copy.tokens) not in kept:
             yield pointer_of(("result", "structuredContent", *copy.tokens))
+
+
+def _left_honest(before: AnswerView, after: AnswerView) -> Iterator[str]:
+    """Yield the copy that another result left as it was where it changed the other: text, or `structuredContent`."""
+    if before.structured is None or after.structured is None:
+        return
+    same_texts = [place.text for place in before.texts] == [place.text for place in after.texts]
+    same_structured = same_json(before.value(before.structured), after.value(after.structured))
+    if same_structured and not same_texts:
+        yield pointer_of(("result", "structuredContent"))
+    elif same_texts and not same_structured:
+        yield from (pointer_of(place.path) for place in after.texts)
 
 
 def _all_texts(value: JsonValue, path: Path) -> Iterator[tuple[Path, str]]:

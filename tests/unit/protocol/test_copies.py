@@ -58,6 +58,18 @@ def test_whole_replacements_leave_nothing_by_construction() -> None:
 SCHEMA: dict[str, object] = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
 
 
+def test_another_result_that_leaves_one_copy_as_it_was_is_named() -> None:
+    original = frame('{"content":[{"type":"text","text":"none is pending"}],"structuredContent":{"pending":0}}')
+
+    def instead(text: str, pending: int) -> tuple[str, ...]:
+        result = {"content": [{"type": "text", "text": text}], "structuredContent": {"pending": pending}}
+        return left(Edit("replace_result", {"result": result}), original)
+
+    assert instead("one is pending", 1) == ()
+    assert instead("one is pending", 0) == ("/result/structuredContent",)
+    assert instead("none is pending", 1) == ("/result/content/0/text",)
+
+
 def test_structured_content_is_owed_unless_the_tool_failed() -> None:
     assert schema_breach(frame('{"content":[]}'), SCHEMA).verdict == "broken"
     assert schema_breach(frame('{"content":[],"structuredContent":{"n":"1"}}'), SCHEMA).where == "/n"
