@@ -93,7 +93,7 @@ def _block(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
 
 
 def _asked(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
-    """Every declared call was asked about, once or each time it was sent, and answered as declared before it went on."""
+    """Every declared call was asked about, once or each time it was sent, and answered as declared before it went."""
     acts = [act for act in exchange.policies if act.name == policy.id]
     refs = [act.ref for act in acts]
     answer = approver_answer(policy, exchange)
