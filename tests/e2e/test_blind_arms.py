@@ -1,4 +1,4 @@
-"""The arms are blind: what subjects are given is equal in every arm once run tokens are masked, and names none of them."""
+"""The arms are blind: what subjects get is equal in every arm once run tokens are masked, and names none of them."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def derive_series(given: SeriesInput) -> SeriesResult:
     """Derive everything a series shows. Order of trials on disk does not matter: the plan's order is used."""
     outcomes: dict[str, Outcome] = {}
     comparisons: list[Comparison] = []
-    for shown in derive_groups(given):
+    for shown in _groups_once(given) if given.named is None else derive_groups(given):
         outcomes |= shown.outcomes
         comparisons += shown.comparisons
     ordered = {planned.trial: outcomes[planned.trial] for planned in given.plan.trials if planned.trial in outcomes}
@@ -83,6 +83,22 @@ def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
         outcomes = {p.trial: _outcome(p, arms[p.trial], read[p.trial]) for p in group if p.trial in arms}
         experiment = given.cases[group[0].case].is_experiment
         yield SeriesResult(outcomes, (compare(_input(given, group, arms, named)),) if experiment else ())
+
+
+def _groups_once(given: SeriesInput) -> Iterator[SeriesResult]:
+    """Derive every group while looking for effects that name a run, and again only those groups whose runs are named.
+
+    Almost no series has such an effect, and reading a trial is what deriving costs.
+    """
+    noting = _Noting(given.trials)
+    shown = list(derive_groups(given._replace(trials=noting, named={})))
+    named = _by_run(noting.named)
+    for group, result in zip(_groups(given.plan), shown, strict=True):
+        if any(outcome.run in named for outcome in result.outcomes.values()):
+            plan = given.plan.model_copy(update={"trials": tuple(group)})
+            yield from derive_groups(given._replace(plan=plan, named=named))
+        else:
+            yield result
 
 
 def named_runs(evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:
@@ -136,11 +152,37 @@ def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
 
 def _named(given: SeriesInput) -> Mapping[str, tuple[str, ...]]:
     """Effects rejected anywhere in the series, by the run they name."""
+    return _by_run({name: named_runs(given.trials[name].evidence) for name in given.trials})
+
+
+def _by_run(named: Mapping[str, tuple[tuple[str, str], ...]]) -> dict[str, tuple[str, ...]]:
+    """From what each trial names to what names each run, in order of trial."""
     found: dict[str, list[str]] = {}
-    for name in sorted(given.trials):
-        for run, ref in named_runs(given.trials[name].evidence):
+    for name in sorted(named):
+        for run, ref in named[name]:
             found.setdefault(run, []).append(f"{name}/{ref}")
     return {run: tuple(refs) for run, refs in found.items()}
+
+
+class _Noting(Mapping[str, TrialInput]):
+    """The trials as they are, noting which runs each names while it is read."""
+
+    def __init__(self, trials: Mapping[str, TrialInput]) -> None:
+        self._trials = trials
+        self.named: dict[str, tuple[tuple[str, str], ...]] = {}
+
+    def __getitem__(self, name: str) -> TrialInput:
+        trial = self._trials[name]
+        names = named_runs(trial.evidence)
+        if names:
+            self.named[name] = names
+        return trial
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._trials)
+
+    def __len__(self) -> int:
+        return len(self._trials)
 
 
 def _input(

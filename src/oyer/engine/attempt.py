@@ -52,14 +52,16 @@ async def run_attempt(context: SeriesContext, plan: AttemptPlan) -> str:
         attempt=plan.attempt,
         boot=boot_id(),
     )
-    attempt = _Attempt(context, plan, run, context.store.open_attempt(envelope))
+    # What waits for the device does so in a thread: the other attempts' messages go on crossing meanwhile.
+    store = await context.stop.finish(asyncio.to_thread(context.store.open_attempt, envelope))
+    attempt = _Attempt(context, plan, run, store)
     with contextlib.ExitStack() as held:
         held.callback(attempt.abandon)
         await attempt.step(attempt.conduct(held))
         await context.stop.finish(attempt.release())
         if context.stop.at_once:
             raise asyncio.CancelledError
-        return attempt.close()
+        return await context.stop.finish(asyncio.to_thread(attempt.close))
 
 
 class _Attempt:
@@ -110,6 +112,8 @@ class _Attempt:
 
     async def conduct(self, held: contextlib.ExitStack) -> None:
         """Everything from an empty place to the end of the last session."""
+        if self.context.stop.asked:
+            raise asyncio.CancelledError
         source = self.plan.source
         problem = isolation_problem(source.case)
         if problem is not None:
@@ -157,8 +161,8 @@ class _Attempt:
             error = {"where": first.where, "class": first.cls, "message": first.message} if first else None
             heads = self.bench.heads if self.bench is not None else {}
             body = {"status": status, "stopped_by": self.stopped_by, "error": error, "writers": heads}
-            self.journal.record("trial.closed", body, sync=True)
-            self.journal.seal()
+            self.journal.record("trial.closed", body)
+            self.journal.seal(sync=False)
         except OyerError as broken:
             # What cannot be sealed is packed as it is: its own defects then say so, and nothing rests on it.
             self.store.seal("harness_error", why=str(broken))

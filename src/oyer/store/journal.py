@@ -59,8 +59,11 @@ class Journal(Protocol):
         """Return digest and size these bytes would be kept under (they differ from `raw`'s if it holds a secret)."""
         ...
 
-    def seal(self) -> WriterHead:
-        """End the journal and return the head that `trial.closed` states."""
+    def seal(self, *, sync: bool = True) -> WriterHead:
+        """End the journal and return the head that `trial.closed` states.
+
+        Without `sync` the last lines need not be on the device: for a journal that is packed before anything counts it.
+        """
         ...
 
 
@@ -117,12 +120,13 @@ class _Recorder:
             self.sync()
         return event.ref
 
-    def seal(self) -> WriterHead:
+    def seal(self, *, sync: bool = True) -> WriterHead:
         with self._lock:
             self._require_usable()
             t_mono_ns, t_wall = self._clock()
             self._keep(self._chain.seal(t_mono_ns=t_mono_ns, t_wall=t_wall), {})
-        self.sync()
+        if sync:
+            self.sync()
         return self._chain.head
 
     def sync(self) -> None:
