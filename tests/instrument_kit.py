@@ -14,7 +14,7 @@ from oyer.errors import HarnessError, OyerError
 from oyer.evidence import Chain, Envelope, Event, parse_event, payload_bytes
 from oyer.host import Child, Patience, RunDir, boot_id, spawn, stamp
 from oyer.instruments import CallWatcher, Tap, TapLimits, TappedServer, TapRules
-from oyer.store import MemoryJournal, Payloads
+from oyer.store import MemoryJournal
 
 PEERS = Path(__file__).parent / "peers"
 RELAY = Path(__file__).parents[1] / "src" / "oyer" / "programs" / "relay.py"
@@ -31,23 +31,17 @@ class KitJournal(MemoryJournal):
         self.synced: list[str] = []
         self.fails_on: str | None = None
 
-    def record(
-        self,
-        kind: str,
-        body: Mapping[str, Any],
-        *,
-        payloads: Payloads | None = None,
-        session: str | None = None,
-        because: Sequence[str] = (),
-        sync: bool = False,
-    ) -> str:
-        if kind == self.fails_on:
-            raise HarnessError("E-STORE-WRITE", "No space left on device")
-        ref = super().record(kind, body, payloads=payloads or {}, session=session, because=because, sync=sync)
-        self.events.append(parse_event(self.data.rstrip(b"\n").rpartition(b"\n")[2]))
-        if sync:
-            self.synced.append(ref)
-        return ref
+    def _keep(self, line: bytes, blobs: Mapping[str, bytes], *, hold: bool = False) -> None:
+        event = parse_event(line[:-1])
+        if event.kind == self.fails_on:
+            self._poison = HarnessError("E-STORE-WRITE", "No space left on device")
+            raise self._poison
+        super()._keep(line, blobs, hold=hold)
+        self.events.append(event)
+
+    def sync(self) -> None:
+        super().sync()
+        self.synced.append(self.events[-1].ref)
 
     def of(self, kind: str) -> list[Event]:
         return [event for event in self.events if event.kind == kind]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from instrument_kit import PEERS, QUICK, Rig, replay_chain, request
+from oyer.errors import HarnessError
 from oyer.host.process_table import descendants_of, process_info
 from oyer.instruments import TapLimits
 
@@ -250,9 +251,7 @@ async def test_pages_without_end_pass_and_count(rig: RigMaker) -> None:
 
 
 @pytest.mark.parametrize("kind", ["mcp.sent", "mcp.received", "mcp.delivered", "process.started", "connection.opened"])
-async def test_a_journal_that_cannot_be_written_is_a_harness_fault_and_nothing_crosses(
-    rig: RigMaker, kind: str
-) -> None:
+async def test_a_journal_that_cannot_be_written_is_a_harness_fault_and_never_sealed(rig: RigMaker, kind: str) -> None:
     before = processes()
     bench = rig("plain")
     bench.journal.fails_on = kind
@@ -264,8 +263,10 @@ async def test_a_journal_that_cannot_be_written_is_a_harness_fault_and_nothing_c
     except BrokenPipeError:
         got = b""
     await bench.close()
-    if kind != "mcp.delivered":
+    if not kind.startswith("mcp."):
         assert got == b""
+    with pytest.raises(HarnessError, match="E-STORE-POISONED"):
+        bench.journal.seal()
     assert [fault[1] for fault in bench.faults] == ["harness"]
     assert "No space left" in bench.faults[0][2]
     assert processes() == before

@@ -262,6 +262,7 @@ class Bench:
             socket,
             self._writer(f"tap:{name}"),
             rules=tap_rules(case, self._plan.planned.condition, name),
+            declared=tap_rules(case, "hardened", name),
             limits=TapLimits(
                 max_frame_bytes=case.budget.message_bytes,
                 answer_timeout_s=case.budget.answer_s,

@@ -12,14 +12,15 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from oyer.errors import OyerError
+from oyer.errors import HarnessError, OyerError
 from oyer.instruments.in_flight import CallsInFlight
-from oyer.instruments.ports import CallWatcher, OnFault, Recorder
+from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
 from oyer.instruments.tap_connection import Connection
 from oyer.instruments.tap_link import RelayDoor, RelayLink
 from oyer.instruments.tap_record import ConnectionRecord
 from oyer.instruments.tap_rules import RuleBook, TapRules
 from oyer.instruments.tap_settings import TapLimits, TappedServer, TapSettings
+from oyer.instruments.tap_settling import QuietMoment
 
 __all__ = ["Tap"]
 
@@ -31,22 +32,26 @@ _DEFAULT_LIMITS = TapLimits()
 class Tap:
     """A tap that listens on `socket_path` from `open` to `close`.
 
-    `session` names the session that runs; the engine sets it, and every event carries it.
+    `session` names the session that runs; the engine sets it, and every event carries it. `rules` are what is
+    changed in this arm; `declared` what is changed in any arm of the Case, by which every arm takes the same time.
+    Taps that share `calls` must share their watchers.
     """
 
     def __init__(
         self,
         server: TappedServer,
         socket_path: Path,
-        recorder: Recorder,
+        recorder: DeferringRecorder,
         *,
         rules: TapRules = _NO_RULES,
+        declared: TapRules = _NO_RULES,
         limits: TapLimits = _DEFAULT_LIMITS,
         watchers: Sequence[CallWatcher] = (),
         calls: CallsInFlight | None = None,
         on_fault: OnFault | None = None,
     ) -> None:
         self.session: str | None = None
+        self._quiet = QuietMoment(self._settle)
         self._path = socket_path
         self._settings = TapSettings(
             server=server,
@@ -56,6 +61,8 @@ class Tap:
             watchers=tuple(watchers),
             calls=calls or CallsInFlight(),
             on_fault=on_fault or (lambda where, cls, message: None),
+            declared=declared,
+            on_owed=self._quiet.owe,
         )
         self._door: RelayDoor | None = None
         self._running: dict[Connection, asyncio.Task[None]] = {}
@@ -93,6 +100,7 @@ class Tap:
             self._door.close()
             self._door = None
         await self.end_connections()
+        self._quiet.close()
 
     def _connect(self, link: RelayLink) -> None:
         if len(self._running) >= _MAX_CONNECTIONS:
@@ -100,12 +108,23 @@ class Tap:
             self._refused(f"more than {_MAX_CONNECTIONS} connections at once")
             return
         server = self._settings.server.name
-        record = ConnectionRecord(self._settings.recorder, server, self._opened, lambda: self.session)
+        record = ConnectionRecord(self._settings.recorder, server, self._opened, lambda: self.session, self._quiet.owe)
         connection = Connection(self._opened, link, self._settings, record)
         self._opened += 1
         task = asyncio.get_running_loop().create_task(connection.run())
         self._running[connection] = task
         task.add_done_callback(lambda _: self._running.pop(connection, None))
+
+    def _settle(self) -> None:
+        try:
+            self._settings.recorder.settle()
+        except BaseException as error:
+            known = isinstance(error, OSError | OyerError)
+            unforeseen = HarnessError("E-TAP-STEP", f"a step of the tap failed in an unforeseen way: {error!r}")
+            for connection in list(self._running):
+                connection.harness_failed(error if isinstance(error, OSError | OyerError) else unforeseen)
+            if not known:
+                raise
 
     def _refused(self, why: str) -> None:
         where = f"tap:{self._settings.server.name}"

@@ -1,7 +1,7 @@
 """One relay connection and the server behind it: record, change exactly what was declared, forward.
 
 Owns the life of a connection from the relay's greeting to the last process of the server. Every frame is
-recorded on receipt, before it is forwarded; what crosses is byte-identical unless the declared intervention
+stamped on receipt, before it is forwarded; what crosses is byte-identical unless the declared intervention
 or policy is about exactly that message; the original of a changed message is on the disk before the changed
 bytes leave. Must never answer for a server (a declared refusal apart), heal a broken session, or hold a
 frame longer than its line end and its record demand.
@@ -18,7 +18,7 @@ from oyer.instruments.tap_deadlines import Waiting
 from oyer.instruments.tap_exchange import Exchange
 from oyer.instruments.tap_lane import Lane
 from oyer.instruments.tap_link import RelayLink
-from oyer.instruments.tap_record import ConnectionRecord
+from oyer.instruments.tap_record import ConnectionRecord, Crossing
 from oyer.instruments.tap_settings import TapSettings
 
 __all__ = ["Connection"]
@@ -56,7 +56,7 @@ class Connection:
                 await self._ending.wait()
             exit_code = await self._end_server()
         except (OSError, OyerError) as error:
-            self._harness_failed(error)
+            self.harness_failed(error)
             await self._abandon_server()
         finally:
             self._release(exit_code)
@@ -95,7 +95,7 @@ class Connection:
             step=self._exchange.from_server,
             on_end=self._server_closed,
             on_broken=lambda: self.end("subject_gone"),
-            on_error=self._harness_failed,
+            on_error=self.harness_failed,
             on_flood=lambda what: self._flooded("server", what),
         )
         self._to_server = Lane(
@@ -105,7 +105,7 @@ class Connection:
             step=self._exchange.from_subject,
             on_end=self._subject_closed,
             on_broken=self._server_deaf,
-            on_error=self._harness_failed,
+            on_error=self.harness_failed,
             on_flood=lambda what: self._flooded("subject", what),
         )
         child.on_exit(self._server_exited)
@@ -114,19 +114,20 @@ class Connection:
 
     # -- frames -------------------------------------------------------------------------------------------
 
-    def forward(self, data: bytes, ref: str, *, to_server: bool) -> None:
-        """Pass the bytes recorded as `ref` on, and record their delivery after the last byte."""
+    def forward(self, crossing: Crossing, data: bytes, *, to_server: bool, changed: bool = False) -> None:
+        """Pass a frame on, as it came or as it was changed, and record the delivery after the last byte."""
         lane = self._to_server if to_server else self._to_subject
         if lane is None or self._failed:
             return
-        direction = "to_server" if to_server else "to_subject"
-        lane.writer.write(data, lambda: self._delivered(ref, direction, data))
+        kept = data if changed else None
+        lane.writer.write(data, lambda: self._record.delivered(crossing, to_server, kept))
 
-    def _delivered(self, ref: str, direction: str, data: bytes) -> None:
+    def settle(self) -> None:
+        """Record all that is owed; a failure ends the connection."""
         try:
-            self._record.delivered(ref, direction, data)
+            self._record.settle()
         except (OSError, OyerError) as error:
-            self._harness_failed(error)
+            self.harness_failed(error)
 
     def late(self, waiting: Waiting) -> None:
         """Say which request the server left unanswered."""
@@ -201,6 +202,7 @@ class Connection:
         end = await terminate_tree(child, marker=self._settings.server.marker, patience=patience)
         await self._drain(patience.grace_s)
         stderr = await child.finish_stderr(patience.grace_s)
+        self._record.settle()  # what the server said is understood only then
         self._judge_end(child, stderr, on_its_own)
         self._record.exited(f"server:{self._settings.server.name}", child, end, stderr)
         self._report_left(end)
@@ -263,7 +265,8 @@ class Connection:
             self._server_blamed = True
             self._fault("dependency_unavailable", f"server {self._settings.server.name} {message}")
 
-    def _harness_failed(self, error: OSError | OyerError) -> None:
+    def harness_failed(self, error: OSError | OyerError) -> None:
+        """End the connection: something on our side failed."""
         self.fail("harness", f"{type(error).__name__}: {error}")
 
     def _fault(self, cls: str, message: str) -> None:

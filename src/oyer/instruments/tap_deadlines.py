@@ -20,16 +20,25 @@ class Waiting(NamedTuple):
 
     ref: str
     method: str
-    id_text: str
+    identifier: object
     due_s: float
+
+    @property
+    def id_text(self) -> str:
+        """The id as it may be shown."""
+        return repr(self.identifier)
 
 
 class Deadlines:
-    """The requests of one connection that wait, in order; the limit is the same for all."""
+    """The requests of one connection that wait, in order; the limit is the same for all.
 
-    __slots__ = ("_limit_s", "_loop", "_on_late", "_paused", "_timer", "_waiting")
+    `before_look` is called before one is said to be late: its answer may just have come.
+    """
 
-    def __init__(self, limit_s: float, on_late: Callable[[Waiting], None]) -> None:
+    __slots__ = ("_before_look", "_limit_s", "_loop", "_on_late", "_paused", "_timer", "_waiting")
+
+    def __init__(self, limit_s: float, on_late: Callable[[Waiting], None], *, before_look: Callable[[], None]) -> None:
+        self._before_look = before_look
         self._limit_s = limit_s
         self._on_late = on_late
         self._loop = asyncio.get_running_loop()
@@ -40,11 +49,11 @@ class Deadlines:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def start(self, ref: str, method: str, id_text: str) -> None:
+    def start(self, ref: str, method: str, identifier: object) -> None:
         """A request is about to be forwarded."""
         if method in STANDING_METHODS or ref in self._waiting:
             return
-        self._waiting[ref] = Waiting(ref, method, id_text, self._loop.time() + self._limit_s)
+        self._waiting[ref] = Waiting(ref, method, identifier, self._loop.time() + self._limit_s)
         if self._timer is None and not self._paused:
             self._timer = self._loop.call_later(self._limit_s, self._look)
 
@@ -71,6 +80,7 @@ class Deadlines:
     def _look(self) -> None:
         """Report what is late, and look again when the next one is due."""
         self._timer = None
+        self._before_look()
         now = self._loop.time()
         for late in [one for one in self._waiting.values() if one.due_s <= now]:
             del self._waiting[late.ref]

@@ -1,17 +1,22 @@
 """What is said on one connection: which frame is what, what is declared about it, and when it may go on.
 
-Owns correlation, recording on receipt, the plan for each request, and the calls in flight. Must never forward
-a frame before its record is written, nor a changed frame before its original is on the disk.
+Owns correlation, the plan for each request, and the calls in flight. A frame is stamped on receipt. One that no
+declared change and no watcher can concern goes on at once, and is understood and recorded afterwards; any other is
+understood first. Must never forward a changed frame before its original is on the disk, nor let a watcher look before
+the call is on record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections import deque
+from collections.abc import Coroutine, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from oyer.errors import HarnessError
 from oyer.instruments.tap_changes import AnswerChanger
 from oyer.instruments.tap_deadlines import Deadlines, Waiting
-from oyer.instruments.tap_record import ConnectionRecord
+from oyer.instruments.tap_interest import Interest
+from oyer.instruments.tap_record import ConnectionRecord, Crossing
 from oyer.instruments.tap_rules import RequestPlan
 from oyer.instruments.tap_settings import TapSettings
 from oyer.protocol import Answer, Cancel, Correlator, NoiseLine, Overlong, Request, Seen, refuse
@@ -22,8 +27,8 @@ __all__ = ["Exchange", "Outlet"]
 class Outlet(Protocol):
     """What an exchange needs from its connection."""
 
-    def forward(self, data: bytes, ref: str, *, to_server: bool) -> None:
-        """Pass the bytes recorded as `ref` on, and record their delivery."""
+    def forward(self, crossing: Crossing, data: bytes, *, to_server: bool, changed: bool = False) -> None:
+        """Pass a frame on, as it came or as it was changed, and record the delivery."""
         ...
 
     def late(self, waiting: Waiting) -> None:
@@ -38,11 +43,15 @@ class Outlet(Protocol):
         """End the connection with a fault."""
         ...
 
+    def settle(self) -> None:
+        """Record all that is owed; a failure ends the connection."""
+        ...
+
 
 class _Call(NamedTuple):
-    """A request of the subject: the event it was recorded as, and what is declared about it."""
+    """A request of the subject: how it crossed, and what is declared about it."""
 
-    ref: str
+    crossing: Crossing
     plan: RequestPlan
     is_tool_call: bool
 
@@ -50,12 +59,13 @@ class _Call(NamedTuple):
 class Exchange:
     """The two streams of frames of one connection."""
 
-    __slots__ = ("_calls", "_changer", "_correlator", "_frames", "_in_flight", "_number", "_outlet", "_record",
-                 "_settings", "deadlines", "server_answered")  # fmt: skip
+    __slots__ = ("_calls", "_changer", "_correlator", "_frames", "_in_flight", "_interest", "_number", "_outlet",
+                 "_record", "_settings", "_unread", "deadlines", "server_answered")  # fmt: skip
 
     def __init__(self, number: int, settings: TapSettings, record: ConnectionRecord, outlet: Outlet) -> None:
         self._number = number
         self._settings = settings
+        self._interest = Interest((settings.declared, settings.rules.rules), calls=bool(settings.watchers))
         self._record = record
         self._outlet = outlet
         self._changer = AnswerChanger(record, settings.rules.rules)
@@ -63,7 +73,8 @@ class Exchange:
         self._calls: dict[str, _Call] = {}
         self._in_flight: set[str] = set()
         self._frames = 0
-        self.deadlines = Deadlines(settings.limits.answer_timeout_s, outlet.late)
+        self._unread: deque[Crossing] = deque()
+        self.deadlines = Deadlines(settings.limits.answer_timeout_s, outlet.late, before_look=outlet.settle)
         self.server_answered = False
 
     def close(self) -> None:
@@ -76,28 +87,28 @@ class Exchange:
         if isinstance(frame, Overlong):
             self._too_long(frame, "subject")
             return None
-        seen, local = self._see(frame, is_whole, self._correlator.sent)
-        if seen is None:
-            self._outlet.forward(frame, self._record.noise("subject", frame), to_server=True)
+        crossing = self._record.receive(frame, is_whole, from_subject=True)
+        if not self._interest.in_sent(frame):
+            self._unread.append(crossing)
+            self._record.later(self._note, crossing)
+            self._outlet.forward(crossing, frame, to_server=True)
             return None
-        ref = self._record.sent(frame, seen)
-        calls = [(one, self._new_call(one, ref)) for one in seen if isinstance(one, Request)]
-        for one in seen:
-            if isinstance(one, Cancel) and one.of is not None and not one.late:
-                self.deadlines.end(one.of)
+        self._catch_up()
+        calls = self._understand_sent(crossing)
+        for request, _ in calls:
+            self._interest.expect(request.message.id)
         refused = next((request for request, call in calls if call.plan.refuse), None)
         if refused is not None:
-            self._refuse(refused, frame, ref, len(seen))
+            self._refuse(refused, crossing, frame)
             return None
-        for request, _ in calls:
-            self.deadlines.start(request.transmission_of or local, request.method or "", repr(request.message.id))
-        tool_calls = [call.ref for _, call in calls if call.is_tool_call]
-        before = self._settings.calls.refs()
-        self._in_flight.update(tool_calls)
-        self._settings.calls.add(tool_calls)
-        if tool_calls and self._settings.watchers:
-            return self._look_and_forward(frame, ref, before)
-        self._outlet.forward(frame, ref, to_server=True)
+        if self._settings.watchers and any(call.is_tool_call for _, call in calls):
+            ref = self._record.now(crossing)
+            before = self._settings.calls.refs()
+            self._in_flight.add(ref)
+            self._settings.calls.add([ref])
+            return self._look_and_forward(crossing, frame, before)
+        self._record.later(self._record.note, crossing)
+        self._outlet.forward(crossing, frame, to_server=True)
         return None
 
     def from_server(self, frame: bytes | Overlong, is_whole: bool) -> Coroutine[Any, Any, None] | None:
@@ -105,74 +116,137 @@ class Exchange:
         if isinstance(frame, Overlong):
             self._too_long(frame, "server")
             return None
-        seen, _ = self._see(frame, is_whole, self._correlator.received)
-        if seen is None:
-            self._outlet.forward(frame, self._record.noise("server", frame), to_server=False)
+        crossing = self._record.receive(frame, is_whole, from_subject=False)
+        if not self._interest.in_received(frame):
+            self._unread.append(crossing)
+            self._record.later(self._note, crossing)
+            self._outlet.forward(crossing, frame, to_server=False)
             return None
-        answers = [one for one in seen if isinstance(one, Answer)]
-        asked = {to: self._calls[to] for one in answers for to in one.candidates if to in self._calls}
-        changed = any(call.plan.changes_answer for call in asked.values())
-        ref = self._record.received(frame, seen, [call.ref for call in asked.values()], sync=changed)
-        self.server_answered = self.server_answered or bool(answers)
-        for one in answers:
-            if one.to is not None:
-                self.deadlines.end(one.to)
+        self._catch_up()
+        asked = self._understand_received(crossing)
         outgoing = frame
-        if changed:
-            plans = {call.ref: call.plan for call in asked.values()}
-            outgoing = self._changer.change(frame, ref, plans, is_single=len(seen) == 1)
-        answered = [call.ref for call in asked.values() if call.is_tool_call]
-        if answered and self._settings.watchers:
-            return self._look_and_answer(outgoing, ref, answered)
-        self._answered(outgoing, ref, answered)
+        if any(call.plan.changes_answer for call in asked):
+            outgoing = self._change(crossing, frame, asked)
+        if self._settings.watchers and any(call.is_tool_call for call in asked):
+            if not crossing.ref:
+                self._record.now(crossing)
+            answered = [call.crossing.ref for call in asked if call.is_tool_call]
+            return self._look_and_answer(crossing, outgoing, answered, changed=outgoing is not frame)
+        if not crossing.ref:
+            self._record.later(self._record.note, crossing)
+        self._outlet.forward(crossing, outgoing, to_server=False, changed=outgoing is not frame)
         return None
 
-    def _see(
-        self, frame: bytes, is_whole: bool, take: Callable[[bytes, str], tuple[Seen, ...]]
-    ) -> tuple[tuple[Seen, ...] | None, str]:
-        """Correlate a frame; None for what is no message. An unterminated rest is none, whatever it holds."""
-        self._frames += 1
-        local = f"{self._number}.{self._frames}"
-        seen = take(frame, local) if is_whole else ()
-        return (None if all(isinstance(one, NoiseLine) for one in seen) else seen), local
+    # -- what a frame is ----------------------------------------------------------------------------------
 
-    def _new_call(self, request: Request, ref: str) -> _Call:
-        plan = self._settings.rules.plan(request, self._record.session)
-        call = _Call(ref, plan, request.method == "tools/call")
+    def _note(self, crossing: Crossing) -> None:
+        """Write down a frame that went on before it was understood."""
+        if self._unread:
+            self._catch_up()
+        self._record.note(crossing)
+
+    def _catch_up(self) -> None:
+        """Understand, in order, what went on before it was understood. Raises: HarnessError `E-TAP-MISSED`."""
+        watched = bool(self._settings.watchers)
+        while self._unread:
+            crossing = self._unread.popleft()
+            if crossing.from_subject:
+                calls = [call for _, call in self._understand_sent(crossing)]
+                missed = any(call.plan.refuse or (watched and call.is_tool_call) for call in calls)
+            else:
+                calls = self._understand_received(crossing)
+                missed = False
+            if missed or any(call.plan.changes_answer for call in calls):
+                raise HarnessError("E-TAP-MISSED", "a frame went on that a declared change or a watcher concerns")
+
+    def _understand_sent(self, crossing: Crossing) -> list[tuple[Request, _Call]]:
+        """Say what a frame of the subject is; return its requests, with what is declared about each."""
+        calls: list[tuple[Request, _Call]] = []
+        for one in self._see(crossing):
+            if isinstance(one, Request):
+                calls.append((one, self._new_call(one, crossing)))
+            elif isinstance(one, Cancel) and one.of is not None and not one.late:
+                self.deadlines.end(one.of)
+        if not any(call.plan.refuse for _, call in calls):
+            for request, _ in calls:
+                waits = request.transmission_of or request.ref
+                self.deadlines.start(waits, request.method or "", request.message.id)
+        return calls
+
+    def _understand_received(self, crossing: Crossing) -> list[_Call]:
+        """Say what a frame of the server is; return the requests of the subject it may answer, each once."""
+        asked: dict[str, _Call] = {}
+        for one in self._see(crossing):
+            if isinstance(one, Answer):
+                self.server_answered = True
+                if one.to is not None:
+                    self.deadlines.end(one.to)
+                for candidate in one.candidates:
+                    if candidate in self._calls:
+                        asked[candidate] = self._calls[candidate]
+        crossing.answers = tuple([call.crossing for call in asked.values()])
+        return list(asked.values())
+
+    def _see(self, crossing: Crossing) -> tuple[Seen, ...]:
+        """Correlate a frame; nothing for what is no message. An unterminated rest is none, whatever it holds."""
+        self._frames += 1
+        crossing.seen = ()
+        if not crossing.is_whole:
+            return ()
+        take = self._correlator.sent if crossing.from_subject else self._correlator.received
+        seen = take(crossing.frame, f"{self._number}.{self._frames}")
+        if isinstance(seen[0], NoiseLine) and all(isinstance(one, NoiseLine) for one in seen):
+            return ()
+        crossing.seen = seen
+        return seen
+
+    def _new_call(self, request: Request, crossing: Crossing) -> _Call:
+        plan = self._settings.rules.plan(request, crossing.session)
+        call = _Call(crossing, plan, request.method == "tools/call")
         # A retransmission belongs to the call that stands: its answer is the answer to both.
         key = request.transmission_of or request.ref
         standing = self._calls.get(key)
-        if standing is None or (standing.ref == ref and plan.changes_answer):
+        if standing is None or (standing.crossing is crossing and plan.changes_answer):
             self._calls[key] = call
             return call
         return standing._replace(plan=plan)
 
-    async def _look_and_forward(self, frame: bytes, ref: str, before: tuple[str, ...]) -> None:
-        for watcher in self._settings.watchers:
-            await watcher.before_forward(ref, before)
-        self._outlet.forward(frame, ref, to_server=True)
+    # -- what is declared about it ------------------------------------------------------------------------
 
-    async def _look_and_answer(self, outgoing: bytes, ref: str, answered: Sequence[str]) -> None:
+    def _change(self, crossing: Crossing, frame: bytes, asked: Sequence[_Call]) -> bytes:
+        """Put the original on the disk, then change it as declared."""
+        is_single = len(crossing.seen or ()) == 1
+        ref = self._record.now(crossing, sync=True)
+        plans = {call.crossing.ref: call.plan for call in asked}
+        return self._changer.change(frame, ref, plans, is_single=is_single)
+
+    async def _look_and_forward(self, crossing: Crossing, frame: bytes, before: tuple[str, ...]) -> None:
+        for watcher in self._settings.watchers:
+            await watcher.before_forward(crossing.ref, before)
+        self._outlet.forward(crossing, frame, to_server=True)
+
+    async def _look_and_answer(
+        self, crossing: Crossing, outgoing: bytes, answered: Sequence[str], *, changed: bool
+    ) -> None:
         for call_ref in answered:
             for watcher in self._settings.watchers:
                 await watcher.before_answer(call_ref, self._settings.calls.refs())
-        self._answered(outgoing, ref, answered)
-
-    def _answered(self, outgoing: bytes, ref: str, answered: Sequence[str]) -> None:
         self._settings.calls.remove(answered)
         self._in_flight.difference_update(answered)
-        self._outlet.forward(outgoing, ref, to_server=False)
+        self._outlet.forward(crossing, outgoing, to_server=False, changed=changed)
 
-    def _refuse(self, request: Request, frame: bytes, ref: str, parts: int) -> None:
+    def _refuse(self, request: Request, crossing: Crossing, frame: bytes) -> None:
         """Answer a call that the declared policy denies; nothing of it reaches the server."""
+        parts = len(crossing.seen or ())
+        ref = self._record.now(crossing)
         block = self._settings.rules.rules.block
         if block is None or parts > 1:
             self._outlet.fail("harness", "a batch holds a call that the policy denies; a batch cannot be taken apart")
             return
         refusal = refuse(request.message, block.text)
         self._record.refused(block.id, ref, frame, refusal)
-        self._outlet.forward(refusal, ref, to_server=False)
+        self._outlet.forward(crossing, refusal, to_server=False, changed=True)
 
     def _too_long(self, frame: Overlong, side: str) -> None:
-        self._record.noise(side, frame.prefix, truncated=True)
+        self._record.truncated(side, frame.prefix)
         self._outlet.too_long(side, frame.size_bytes)

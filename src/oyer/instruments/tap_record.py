@@ -1,6 +1,8 @@
 """What a tap writes into its journal about one connection.
 
-Owns the bodies of the events. Must never decide anything: it is told what happened and writes it down.
+Owns the bodies of the events, and the moment of each: a frame is stamped on receipt and again after its last byte
+was delivered, and both are written down then or right afterwards, in that order. Must never decide anything: it is
+told what happened.
 """
 
 from __future__ import annotations
@@ -8,27 +10,60 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from oyer.errors import HarnessError
 from oyer.host import Child, TreeEnd
-from oyer.instruments.ports import Recorder
+from oyer.instruments.ports import DeferringRecorder
 from oyer.protocol import Answer, Cancel, JsonValue, Notification, Request, Seen
 
-__all__ = ["ConnectionRecord"]
+__all__ = ["ConnectionRecord", "Crossing"]
 
 _MAX_SAFE_INT = 2**53 - 1
 _MAX_TEXT = 1000
 _MESSAGES = (Request, Answer, Notification, Cancel)
 
 
+class Crossing:
+    """One frame on its way, from receipt to delivery.
+
+    `seen` is what it was understood as: None before that, empty for what is no message; `answers` are the requests it
+    may answer. `ref` is the event it is recorded as, "" until then; what is large is let go when it is.
+    """
+
+    __slots__ = ("answers", "frame", "from_subject", "is_whole", "ref", "seen", "session", "sha256", "size", "stamp")
+
+    def __init__(
+        self, frame: bytes, is_whole: bool, from_subject: bool, stamp: tuple[int, str], session: str | None
+    ) -> None:
+        self.frame = frame
+        self.is_whole = is_whole
+        self.from_subject = from_subject
+        self.stamp = stamp
+        self.session = session
+        self.seen: tuple[Seen, ...] | None = None
+        self.answers: tuple[Crossing, ...] = ()
+        self.ref = ""
+        self.sha256 = ""
+        self.size = 0
+
+
 class ConnectionRecord:
-    """Writes the events of one connection; each is stamped with the session that runs when it happens."""
+    """Writes the events of one connection; each carries the session that runs when it happens."""
 
-    __slots__ = ("_connection", "_recorder", "_server", "_session")
+    __slots__ = ("_connection", "_on_owed", "_recorder", "_server", "_session")
 
-    def __init__(self, recorder: Recorder, server: str, connection: int, session: Callable[[], str | None]) -> None:
+    def __init__(
+        self,
+        recorder: DeferringRecorder,
+        server: str,
+        connection: int,
+        session: Callable[[], str | None],
+        on_owed: Callable[[int], None],
+    ) -> None:
         self._recorder = recorder
         self._server = server
         self._connection = connection
         self._session = session
+        self._on_owed = on_owed
 
     @property
     def session(self) -> str | None:
@@ -60,29 +95,70 @@ class ConnectionRecord:
         """Return the digest under which these bytes are kept as a payload."""
         return self._recorder.kept(data)[0]
 
-    def sent(self, frame: bytes, seen: tuple[Seen, ...]) -> str:
-        """A frame of the subject, as it was received."""
-        body = _identity(seen)
-        if len(seen) == 1 and isinstance(seen[0], Request) and _is_plain_text(seen[0].tool):
-            body["tool"] = seen[0].tool
-        return self.event("mcp.sent", body, payloads={"payload": frame})
+    def receive(self, frame: bytes, is_whole: bool, *, from_subject: bool) -> Crossing:
+        """A frame has come: stamp it. It is recorded by `later` or `now`."""
+        return Crossing(frame, is_whole, from_subject, self._recorder.now(), self._session())
 
-    def received(self, frame: bytes, seen: tuple[Seen, ...], calls: Sequence[str], *, sync: bool) -> str:
-        """A frame of the server, as it was received: the original, on disk before it may be changed."""
-        return self.event("mcp.received", _identity(seen), payloads={"payload": frame}, because=calls, sync=sync)
+    def later(self, write: Callable[[Crossing], None], crossing: Crossing) -> None:
+        """Have a frame noted by `write` after what is urgent, and before anything else is recorded."""
+        self._recorder.later(write, crossing)
+        self._on_owed(len(crossing.frame))
 
-    def noise(self, side: str, frame: bytes, *, truncated: bool = False) -> str:
-        """A line that is no message."""
-        body: dict[str, Any] = {"side": side}
-        if truncated:
-            body["truncated"] = True
-        return self.event("mcp.noise", body, payloads={"payload": frame})
+    def now(self, crossing: Crossing, *, sync: bool = False) -> str:
+        """Record a frame before it goes on, after all that is owed; with `sync` it is on the disk then."""
+        self._recorder.later(self.note, crossing)
+        self._recorder.settle()
+        if sync:
+            self._recorder.sync()
+        return crossing.ref
 
-    def delivered(self, of: str, direction: str, data: bytes) -> None:
-        """The last byte of a frame was handed over."""
-        sha256, size = self._recorder.kept(data)
-        body = {"of": of, "direction": direction, "sha256": sha256, "size": size}
-        self.event("mcp.delivered", body, because=(of,))
+    def settle(self) -> None:
+        """Record all that is owed."""
+        self._recorder.settle()
+
+    def note(self, crossing: Crossing) -> None:
+        """Write a frame down as it was received and understood. Raises: HarnessError if it was not understood."""
+        seen = crossing.seen
+        if seen is None:
+            raise HarnessError("E-TAP-STEP", "a frame was not understood before it was to be recorded")
+        because: tuple[str, ...] = ()
+        body: dict[str, Any] = {"server": self._server, "connection": self._connection}
+        if not seen:
+            kind = "mcp.noise"
+            body["side"] = "subject" if crossing.from_subject else "server"
+        else:
+            kind = "mcp.sent" if crossing.from_subject else "mcp.received"
+            if len(seen) == 1:
+                _identify(seen[0], body, with_tool=crossing.from_subject)
+            if crossing.answers:
+                because = tuple([request.ref for request in crossing.answers])
+        crossing.ref, crossing.sha256, crossing.size = self._recorder.note(
+            kind, body, crossing.frame, stamp=crossing.stamp, session=crossing.session, because=because
+        )
+        crossing.frame, crossing.seen, crossing.answers = b"", (), ()
+
+    def delivered(self, crossing: Crossing, to_server: bool, changed: bytes | None) -> None:
+        """The last byte was handed over: of the frame as it came, or of what it was changed to."""
+        self._recorder.later(self._note_delivered, crossing, to_server, changed, self._recorder.now(), self._session())
+        self._on_owed(0)
+
+    def _note_delivered(
+        self, crossing: Crossing, to_server: bool, changed: bytes | None, stamp: tuple[int, str], session: str | None
+    ) -> None:
+        sha256, size = (crossing.sha256, crossing.size) if changed is None else self._recorder.kept(changed)
+        body = {
+            "server": self._server,
+            "connection": self._connection,
+            "of": crossing.ref,
+            "direction": "to_server" if to_server else "to_subject",
+            "sha256": sha256,
+            "size": size,
+        }
+        self._recorder.note("mcp.delivered", body, stamp=stamp, session=session, because=(crossing.ref,))
+
+    def truncated(self, side: str, prefix: bytes) -> None:
+        """A frame beyond the bound, of which this much was kept."""
+        self.event("mcp.noise", {"side": side, "truncated": True}, payloads={"payload": prefix})
 
     def refused(self, policy: str, of: str, call: bytes, refusal: bytes) -> None:
         """A call was refused by the declared policy; on disk before the refusal leaves."""
@@ -104,17 +180,20 @@ class ConnectionRecord:
         )
 
 
-def _identity(seen: tuple[Seen, ...]) -> dict[str, Any]:
-    """Return id and method of a frame that holds one message; a batch has neither."""
-    if len(seen) != 1 or not isinstance(seen[0], _MESSAGES):
-        return {}
-    message = seen[0].message
-    body: dict[str, Any] = {}
+def _identify(one: Seen, body: dict[str, Any], *, with_tool: bool) -> None:
+    """Add id, method and tool of the one message a frame holds; a batch has none of them."""
+    if not isinstance(one, _MESSAGES):
+        return
+    message = one.message
     if message.has_id and _is_plain_id(message.id):
         body["id"] = message.id
-    if _is_plain_text(message.method):
-        body["method"] = message.method
-    return body
+    method = message.method
+    if method is not None and _is_plain_text(method):
+        body["method"] = method
+        if with_tool and message.has_id:
+            tool = message.tool
+            if tool is not None and _is_plain_text(tool):
+                body["tool"] = tool
 
 
 def _is_plain_id(value: JsonValue) -> bool:

@@ -5,14 +5,14 @@ Owns values only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from oyer.host import Patience
 from oyer.instruments.in_flight import CallsInFlight
-from oyer.instruments.ports import CallWatcher, OnFault, Recorder
-from oyer.instruments.tap_rules import RuleBook
+from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
+from oyer.instruments.tap_rules import RuleBook, TapRules
 from oyer.protocol import MAX_FRAME_BYTES
 
 __all__ = ["TapLimits", "TapSettings", "TappedServer"]
@@ -47,12 +47,18 @@ class TapLimits(NamedTuple):
 
 
 class TapSettings(NamedTuple):
-    """What all connections of one tap share."""
+    """What all connections of one tap share.
+
+    `declared` is what some arm of the Case changes on this server, `rules` what this one does. `on_owed` is called
+    with a size in bytes when the recorder is owed something and should be settled soon.
+    """
 
     server: TappedServer
-    recorder: Recorder
+    recorder: DeferringRecorder
     rules: RuleBook
     limits: TapLimits
     watchers: tuple[CallWatcher, ...]
     calls: CallsInFlight
     on_fault: OnFault
+    declared: TapRules
+    on_owed: Callable[[int], None]

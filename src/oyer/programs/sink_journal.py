@@ -56,7 +56,7 @@ class SinkJournal:
             if blob is not None:
                 blobs[whole[name]["sha256"]] = blob
         self._require_whole()
-        _, line = self._chain.append(
+        line = self._chain.line(
             kind,
             whole,
             t_mono_ns=time.monotonic_ns(),

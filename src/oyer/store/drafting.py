@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from oyer.errors import HarnessError
 from oyer.evidence import Redactor, body_payloads, make_payload
 
-__all__ = ["Draft", "Payloads", "draft_body"]
+__all__ = ["Draft", "Payloads", "draft_body", "draft_one"]
 
 # One payload, or a map of payloads (`subject.given` holds one per file).
 Payloads: TypeAlias = Mapping[str, bytes | Mapping[str, bytes]]
@@ -44,6 +44,19 @@ def draft_body(kind: str, body: Mapping[str, Any], payloads: Payloads, redactor:
                 name: _payload(content, redactor, blobs) for name, content in zip(names, raw.values(), strict=True)
             }
     return Draft(drafted, dict(sorted(blobs.items())) if len(blobs) > 1 else blobs)
+
+
+def draft_one(body: dict[str, Any], raw: bytes | None, redactor: Redactor) -> Draft:
+    """Redact a body of a kind with at most one payload, and fill that in; the body is changed, not copied.
+
+    It must bring no payload of its own.
+    """
+    if redactor.active:
+        body = redactor.apply_value(body)
+    blobs: dict[str, bytes] = {}
+    if raw is not None:
+        body["payload"] = _payload(raw, redactor, blobs)
+    return Draft(body, blobs)
 
 
 def _payload(raw: bytes, redactor: Redactor, blobs: dict[str, bytes]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +16,7 @@ from typing import Any, Protocol
 from oyer.errors import HarnessError
 from oyer.evidence import Chain, Redactor, WriterHead, digest_of
 from oyer.store.blobs import BlobStore
-from oyer.store.drafting import Payloads, draft_body
+from oyer.store.drafting import Payloads, draft_body, draft_one
 from oyer.store.durable import FaultPoint, append_all, flush, flush_dir, no_fault, open_new, write_errors
 
 __all__ = ["Clock", "Journal", "JournalWriter", "MemoryJournal"]
@@ -24,6 +25,8 @@ __all__ = ["Clock", "Journal", "JournalWriter", "MemoryJournal"]
 Clock = Callable[[], tuple[int, str]]
 
 _NO_PAYLOADS: Payloads = {}
+_NO_BLOBS: Mapping[str, bytes] = {}
+_MAX_HELD_LINES = 256
 
 
 class Journal(Protocol):
@@ -51,6 +54,40 @@ class Journal(Protocol):
         """
         ...
 
+    def now(self) -> tuple[int, str]:
+        """Read the clock this journal is stamped with, for an event that is noted later."""
+        ...
+
+    def later(self, write: Callable[..., None], *arguments: Any) -> None:
+        """Owe the journal what `write` will `note`, of things stamped already.
+
+        It is called by `settle`, and before anything else is recorded or the journal sealed: in the order given, so
+        that events stand in the order of their stamps. If it fails, the journal can never be sealed.
+        """
+        ...
+
+    def note(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        raw: bytes | None = None,
+        *,
+        stamp: tuple[int, str],
+        session: str | None = None,
+        because: Sequence[str] = (),
+    ) -> tuple[str, str, int]:
+        """Record one event of an earlier moment; its line may wait in memory for the next write, sync or seal.
+
+        `raw` becomes the payload. The body is taken over, and checked whole only when its keys were not seen before.
+        Returns the reference, and digest and size under which the payload is kept, "" and 0 without one.
+        Raises: as `record`.
+        """
+        ...
+
+    def settle(self) -> None:
+        """Do what was owed, and write out every line that waits. Raises: as `record`."""
+        ...
+
     def sync(self) -> None:
         """Wait until everything recorded so far, blobs first, is on the device; safe to call from another thread."""
         ...
@@ -72,9 +109,12 @@ class _Recorder:
 
     def __init__(self, chain: Chain, clock: Clock, redactor: Redactor) -> None:
         self._chain = chain
-        self._clock = clock
         self._redactor = redactor
         self._lock = threading.Lock()
+        self._owed: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._poison: HarnessError | None = None
+        self._ref = f"{chain.writer}:%d"
+        self.now = clock
 
     @property
     def writer(self) -> str:
@@ -87,6 +127,11 @@ class _Recorder:
     @property
     def sealed(self) -> bool:
         return self._chain.sealed
+
+    @property
+    def poisoned(self) -> bool:
+        """Whether a write failed or something owed was lost, so that the journal can never be sealed."""
+        return self._poison is not None
 
     def kept(self, raw: bytes) -> tuple[str, int]:
         redacted, _ = self._redactor.apply(raw)
@@ -102,11 +147,13 @@ class _Recorder:
         because: Sequence[str] = (),
         sync: bool = False,
     ) -> str:
+        if self._owed:
+            self._pay()
         draft = draft_body(kind, body, payloads, self._redactor)
         with self._lock:
             self._require_usable()
-            t_mono_ns, t_wall = self._clock()
-            event, line = self._chain.append(
+            t_mono_ns, t_wall = self.now()
+            line = self._chain.line(
                 kind,
                 draft.body,
                 t_mono_ns=t_mono_ns,
@@ -115,16 +162,60 @@ class _Recorder:
                 because=because,
                 blobs=tuple(draft.blobs),
             )
+            ref = self._ref % (self._chain.length - 1)
             self._keep(line, draft.blobs)
         if sync:
             self.sync()
-        return event.ref
+        return ref
 
-    def seal(self, *, sync: bool = True) -> WriterHead:
+    def note(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        raw: bytes | None = None,
+        *,
+        stamp: tuple[int, str],
+        session: str | None = None,
+        because: Sequence[str] = (),
+    ) -> tuple[str, str, int]:
+        sha256, size, blobs = "", 0, _NO_BLOBS
+        if raw is not None or self._redactor.active:
+            body, blobs = draft_one(body, raw, self._redactor)
+            if raw is not None:
+                sha256, size = body["payload"]["sha256"], body["payload"]["size"]
         with self._lock:
             self._require_usable()
-            t_mono_ns, t_wall = self._clock()
-            self._keep(self._chain.seal(t_mono_ns=t_mono_ns, t_wall=t_wall), {})
+            line = self._chain.line(
+                kind,
+                body,
+                t_mono_ns=stamp[0],
+                t_wall=stamp[1],
+                session=session,
+                because=because,
+                blobs=tuple(blobs),
+                by_shape=True,
+            )
+            ref = self._ref % (self._chain.length - 1)
+            self._keep(line, blobs, hold=True)
+        return ref, sha256, size
+
+    def later(self, write: Callable[..., None], *arguments: Any) -> None:
+        self._owed.append((write, arguments))
+
+    def settle(self) -> None:
+        if self._owed:
+            self._pay()
+        with self._lock:
+            self._require_usable()
+            self._write_held()
+
+    def seal(self, *, sync: bool = True) -> WriterHead:
+        if self._owed:
+            self._pay()
+        with self._lock:
+            self._require_usable()
+            t_mono_ns, t_wall = self.now()
+            self._keep(self._chain.seal(t_mono_ns=t_mono_ns, t_wall=t_wall), _NO_BLOBS)
         if sync:
             self.sync()
         return self._chain.head
@@ -132,11 +223,30 @@ class _Recorder:
     def sync(self) -> None:
         raise NotImplementedError
 
-    def _require_usable(self) -> None:
-        """Refuse to go on after a failure."""
+    def _pay(self) -> None:
+        """Do what is owed. What fails is lost, and with it the right to seal."""
+        owed = self._owed
+        while owed:
+            write, arguments = owed.popleft()
+            try:
+                write(*arguments)
+            except BaseException as error:
+                owed.clear()
+                if self._poison is None:
+                    self._poison = HarnessError("E-STORE-UNRECORDED", f"what was seen was not recorded: {error}")
+                raise
 
-    def _keep(self, line: bytes, blobs: Mapping[str, bytes]) -> None:
+    def _require_usable(self) -> None:
+        if self._poison is not None:
+            raise HarnessError(
+                "E-STORE-POISONED", f"the journal is unusable since: {self._poison}", where=self._chain.writer
+            )
+
+    def _keep(self, line: bytes, blobs: Mapping[str, bytes], *, hold: bool = False) -> None:
         raise NotImplementedError
+
+    def _write_held(self) -> None:
+        """Write out every line that waits."""
 
 
 class JournalWriter(_Recorder):
@@ -159,23 +269,19 @@ class JournalWriter(_Recorder):
         self._path = path
         self._blobs = blobs
         self._fault_point = fault_point
-        self._poison: HarnessError | None = None
+        self._held: list[bytes] = []
         self._cited: set[str] = set()
         self._entry_synced = False
         self._sync_lock = threading.Lock()
         with write_errors(path):
             self._fd = open_new(path)
 
-    @property
-    def poisoned(self) -> bool:
-        """Whether a write failed, so that the journal can never be sealed."""
-        return self._poison is not None
-
     def sync(self) -> None:
         """Flush the blobs cited since the last time, then the journal; a failure poisons the writer."""
         with self._sync_lock:
             with self._lock:
                 self._require_usable()
+                self._write_held()
                 cited, self._cited = self._cited, set()
             try:
                 if cited:
@@ -191,30 +297,50 @@ class JournalWriter(_Recorder):
                 raise
 
     def close(self) -> None:
-        """Give the descriptor back. Without a seal before it the journal stays unsealed."""
+        """Give the descriptor back. Without a seal before it the journal stays unsealed.
+
+        Raises: HarnessError when lines that waited could not be written; the journal is closed all the same.
+        """
         with self._sync_lock, self._lock:
-            if self._fd >= 0:
+            if self._fd < 0:
+                return
+            try:
+                if self._poison is None:
+                    self._write_held()
+            finally:
                 os.close(self._fd)
                 self._fd = -1
-            if self._poison is None and not self._chain.sealed:
-                self._poison = HarnessError("E-STORE-POISONED", "the journal was closed unsealed")
+                if self._poison is None and not self._chain.sealed:
+                    self._poison = HarnessError("E-STORE-POISONED", "the journal was closed unsealed")
 
-    def _require_usable(self) -> None:
-        if self._poison is not None:
-            raise HarnessError(
-                "E-STORE-POISONED", f"the journal is unusable since: {self._poison}", where=self._chain.writer
-            )
+    def _keep(self, line: bytes, blobs: Mapping[str, bytes], *, hold: bool = False) -> None:
+        self._held.append(line)  # the chain has moved on: whatever fails now, this line is missing from the file
+        if blobs:
+            self._keep_blobs(blobs)
+        if not hold or len(self._held) >= _MAX_HELD_LINES:
+            self._write_held()
 
-    def _keep(self, line: bytes, blobs: Mapping[str, bytes]) -> None:
+    def _keep_blobs(self, blobs: Mapping[str, bytes]) -> None:
         try:
             for digest, raw in blobs.items():
                 self._blobs.put(raw, digest)
                 self._cited.add(digest)
             with write_errors(self._path):
-                if blobs:
-                    self._fault_point("store.blob")
+                self._fault_point("store.blob")
+        except HarnessError as error:
+            self._poison = error
+            raise
+
+    def _write_held(self) -> None:
+        """Write every line that waits with one call."""
+        if not self._held:
+            return
+        lines = self._held[0] if len(self._held) == 1 else b"".join(self._held)
+        self._held.clear()
+        try:
+            with write_errors(self._path):
                 self._fault_point("store.append")
-                append_all(self._fd, line)
+                append_all(self._fd, lines)
         except HarnessError as error:
             self._poison = error  # the chain has moved on and the file has not
             raise
@@ -236,7 +362,7 @@ class MemoryJournal(_Recorder):
     def sync(self) -> None:
         """Memory needs no flushing."""
 
-    def _keep(self, line: bytes, blobs: Mapping[str, bytes]) -> None:
+    def _keep(self, line: bytes, blobs: Mapping[str, bytes], *, hold: bool = False) -> None:
         self.contents.update(blobs)
         self._lines.append(line)
 
