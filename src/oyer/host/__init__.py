@@ -29,7 +29,8 @@ from oyer.host.process_tree import (
     terminate_tree,
 )
 from oyer.host.processes import BoundedBytes, Child, Exit, base_environment, spawn
-from oyer.host.rundir import MAX_SOCKET_PATH_BYTES, RunDir, make_run_dir, open_run_dir, remove_tree
+from oyer.host.removal import remove_tree
+from oyer.host.rundir import MAX_SOCKET_PATH_BYTES, RunDir, make_run_dir, open_run_dir
 from oyer.host.secrets_file import read_secret, read_secret_env, read_secret_file
 from oyer.host.signing import KeyPair, SigningKey, make_key_pair, read_signing_key
 from oyer.host.snapshots import Snapshot, SnapshotCache, WalkBounds, take_snapshot

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from oyer.errors import HarnessError
 from oyer.host.entropy import neutral_name
+from oyer.host.removal import remove_tree
 from oyer.host.strays import know_run
 
-__all__ = ["MAX_SOCKET_PATH_BYTES", "RunDir", "make_run_dir", "open_run_dir", "remove_tree"]
+__all__ = ["MAX_SOCKET_PATH_BYTES", "RunDir", "make_run_dir", "open_run_dir"]
 
 MAX_SOCKET_PATH_BYTES = 100
 """sun_path holds 108 bytes on Linux and 104 on macOS, with a terminating NUL."""
@@ -74,8 +73,12 @@ def make_run_dir(parent: Path | None = None) -> RunDir:
         with contextlib.suppress(FileExistsError):
             root.mkdir(mode=0o700)
             made = RunDir(root, time.monotonic_ns())
-            for part in (made.world, made.home, made.temp, made.sockets):
-                part.mkdir(mode=0o700)
+            try:
+                for part in (made.world, made.home, made.temp, made.sockets):
+                    part.mkdir(mode=0o700)
+            except OSError:
+                made.remove()
+                raise
             know_run(str(root))
             return made
     raise HarnessError("E-RUN-DIR", "could not make a fresh run directory", where=str(place))
@@ -96,37 +99,6 @@ def open_run_dir(parent: Path | None = None) -> Iterator[RunDir]:
     left = run_dir.remove()
     if left:
         raise HarnessError("E-RUN-DIR-LEFT", f"{len(left)} entries could not be removed", where=left[0])
-
-
-def remove_tree(root: Path) -> tuple[str, ...]:
-    """Delete a tree without following links, also where a subject took away permissions; return what is left."""
-    left: list[str] = []
-
-    def give_back(action: Callable[..., Any], path: str, _error: object) -> None:
-        if not _retry(action, path):
-            left.append(path)
-
-    if not root.exists() and not root.is_symlink():
-        return ()
-    shutil.rmtree(root, onerror=give_back)
-    return tuple(left) if root.exists() else ()
-
-
-def _retry(action: Callable[..., Any], path: str) -> bool:
-    """Make the directories on the way usable again and delete once more."""
-    here = Path(path)
-    try:
-        for place in (here.parent, here):
-            if place.is_dir() and not place.is_symlink():
-                place.chmod(stat.S_IRWXU)
-        if here.is_dir() and not here.is_symlink():
-            return not remove_tree(here)
-        here.unlink()
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
 
 
 def _parent() -> Path:

@@ -13,7 +13,7 @@ import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from oyer.errors import HarnessError
 from oyer.host.beneath import open_directory, open_regular
@@ -31,7 +31,7 @@ class WalkBounds(NamedTuple):
 
     entries: int = 200_000
     depth: int = 200
-    total_bytes: int = 16 * 1024**3
+    total_bytes: int = 4 * 1024**3
 
 
 class Snapshot(NamedTuple):
@@ -157,6 +157,8 @@ class _Walk:
             return
         try:
             opened = os.fstat(descriptor)
+            if opened.st_size > self._bytes_left:
+                self._too_much(path)  # a file may claim to be huge at no cost: it is not read to find out
             looked_ns = time.time_ns()
             size, sha256 = self._read(descriptor, path)
         finally:
@@ -178,8 +180,11 @@ class _Walk:
             size += len(chunk)
             self._bytes_left -= len(chunk)
             if self._bytes_left < 0:
-                raise HarnessError("E-WORLD-SIZE", f"more than {self._bounds.total_bytes} bytes", where=path)
+                self._too_much(path)
         return size, digest.hexdigest()
+
+    def _too_much(self, path: str) -> NoReturn:
+        raise HarnessError("E-WORLD-SIZE", f"more than {self._bounds.total_bytes} bytes", where=path[:200])
 
 
 def take_snapshot(

@@ -140,3 +140,10 @@ def test_directories_and_names_are_changed_beneath_only(world: Path, tmp_path: P
     with pytest.raises(OSError, match=r"directory|link"):
         make_parents_beneath(world, "link/new/file")
     assert list(outside.iterdir()) == []
+
+
+def test_a_file_that_claims_to_be_huge_is_not_read_to_find_out(world: Path) -> None:
+    with (world / "huge").open("wb") as file:
+        file.truncate(2 * 1024**4)
+    with pytest.raises(HarnessError, match="E-WORLD-SIZE"):
+        take_snapshot(world, bounds=WalkBounds(total_bytes=1024**4))
