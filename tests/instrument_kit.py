@@ -131,7 +131,12 @@ class Rig:
         self.env = {"PATH": os.environ["PATH"], "TMPDIR": str(run_dir.temp)}
 
     async def open(
-        self, *, rules: TapRules | None = None, limits: TapLimits | None = None, watchers: Sequence[CallWatcher] = ()
+        self,
+        *,
+        rules: TapRules | None = None,
+        declared: TapRules | None = None,
+        limits: TapLimits | None = None,
+        watchers: Sequence[CallWatcher] = (),
     ) -> Tap:
         path = self.run_dir.new_socket_path()
         server = TappedServer("ops", self.command, self.env, self.run_dir.world, str(self.run_dir.temp))
@@ -140,6 +145,7 @@ class Rig:
             path,
             self.journal,
             rules=rules or TapRules(),
+            declared=declared or TapRules(),
             limits=limits or TapLimits(patience=QUICK),
             watchers=watchers,
             on_fault=lambda *fault: self.faults.append(fault),

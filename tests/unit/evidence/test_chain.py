@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oyer.errors import EvidenceError
-from oyer.evidence import ABSENT_DIGEST, Chain, Envelope, check_journal, digest_of, parse_event
+from oyer.evidence import ABSENT_DIGEST, Chain, Envelope, check_journal, digest_of, encode_event, parse_event
 
 ENVELOPE = Envelope("series", "trial", "run", "baseline", 1, "boot")
 WALL = "2026-01-01T00:00:00Z"
@@ -87,3 +87,16 @@ def test_the_clock_of_a_machine_up_for_a_year_is_kept_exactly() -> None:
     year_ns = 365 * 86400 * 10**9 + 1
     assert year_ns > 2**53
     assert parse_event(fault(Chain("harness", ENVELOPE), year_ns)[:-1]).t_mono_ns == year_ns
+
+
+def test_a_line_is_the_canonical_form_of_its_event_whatever_its_envelope_holds() -> None:
+    envelope = Envelope('se"ries %d %%', "tri\\al", "r\u00e9n", "\U0001f600", 7, "boot%b")
+    chain = Chain("tap:mail", envelope)
+    opened = {"server": "100%", "connection": 0, "reason": "\u2028 %s"}
+    first = chain.line("connection.opened", opened, t_mono_ns=1, t_wall=WALL, session='a "quoted" %d', by_shape=True)
+    second = chain.line("connection.closed", opened, t_mono_ns=1, t_wall=WALL, because=["tap:mail:0", "harness:9"])
+    for line in (first, second):
+        assert encode_event(parse_event(line[:-1])) + b"\n" == line
+    assert parse_event(first[:-1]).session == 'a "quoted" %d'
+    assert parse_event(second[:-1]).because == ("tap:mail:0", "harness:9")
+    assert (chain.length, parse_event(second[:-1]).series) == (2, 'se"ries %d %%')

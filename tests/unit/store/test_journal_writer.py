@@ -14,6 +14,7 @@ from oyer.store import BlobStore, JournalWriter, MemoryJournal, SeriesReader
 
 ENVELOPE = Envelope("series", "trial", "run", "baseline", 1, "boot")
 NOISE = {"server": "mail", "connection": 0, "side": "server"}
+NOISE_PLACE = {"server": "mail", "connection": 0}
 SECRET = b"canary-secret-12345"
 
 
@@ -172,3 +173,81 @@ def test_a_journal_closed_unsealed_says_so(rig: Rig) -> None:
     writer.close()
     with pytest.raises(HarnessError, match="E-STORE-POISONED"):
         writer.record("mcp.noise", NOISE, payloads={"payload": b""})
+
+
+def noise(raw: bytes, writer: JournalWriter, at: tuple[int, str]) -> str:
+    return writer.note("mcp.noise", dict(NOISE), raw, stamp=at)[0]
+
+
+def test_what_is_owed_stands_before_what_is_recorded_later(rig: Rig) -> None:
+    writer = rig.writer()
+    for number in range(3):
+        writer.later(noise, b"%d" % number, writer, writer.now())
+    assert rig.path.read_bytes() == b""
+    assert writer.record("mcp.noise", NOISE, payloads={"payload": b"3"}) == "tap:mail:3"
+    writer.later(noise, b"4", writer, writer.now())
+    writer.seal()
+    writer.close()
+    check = check_journal(rig.path.read_bytes())
+    assert check.defects == ()
+    assert [event.body["payload"]["text"] for event in check.events[:-1]] == list("01234")
+    assert [event.t_mono_ns for event in check.events] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_noted_line_waits_for_the_next_write(rig: Rig) -> None:
+    writer = rig.writer()
+    big = b"x" * 5000
+    ref, sha256, size = writer.note("mcp.noise", dict(NOISE), big, stamp=writer.now())
+    assert (ref, sha256, size) == ("tap:mail:0", *writer.kept(big))
+    assert rig.path.read_bytes() == b""
+    writer.sync()
+    assert len(check_journal(rig.path.read_bytes()).events) == 1
+    noise(b"more", writer, writer.now())
+    writer.settle()
+    assert len(check_journal(rig.path.read_bytes()).events) == 2
+    noise(b"last", writer, writer.now())
+    writer.close()
+    assert len(check_journal(rig.path.read_bytes()).events) == 3
+
+
+def test_a_stamp_from_before_the_last_event_is_refused(rig: Rig) -> None:
+    writer = rig.writer()
+    early = writer.now()
+    writer.record("mcp.noise", NOISE, payloads={"payload": b""})
+    with pytest.raises(EvidenceError, match="E-CHAIN-CLOCK"):
+        noise(b"late", writer, early)
+    writer.close()
+
+
+def test_what_was_owed_and_failed_takes_the_right_to_seal(rig: Rig) -> None:
+    writer = rig.writer()
+    writer.later(writer.note, "mcp.noise", {"server": "mail"})
+    with pytest.raises(TypeError):
+        writer.seal()
+    assert writer.poisoned
+    with pytest.raises(HarnessError, match="E-STORE-POISONED"):
+        writer.seal()
+    writer.close()
+    assert not check_journal(rig.path.read_bytes()).sealed
+
+
+def test_a_noted_body_of_a_wrong_shape_is_refused(rig: Rig) -> None:
+    writer = rig.writer()
+    with pytest.raises(EvidenceError, match="E-EVENT-BODY"):
+        writer.note("mcp.noise", {"server": "mail", "connection": 0}, b"", stamp=writer.now())
+    noise(b"fine", writer, writer.now())
+    writer.seal()
+    writer.close()
+    assert check_journal(rig.path.read_bytes()).intact
+
+
+def test_secrets_are_replaced_in_what_is_noted(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, {"API_KEY": SECRET})
+    writer = rig.writer()
+    _, sha256, size = writer.note("mcp.noise", dict(NOISE), b"say " + SECRET, stamp=writer.now())
+    assert (sha256, size) == writer.kept(b"say " + SECRET)
+    writer.note("mcp.session_break", {**NOISE_PLACE, "reason": SECRET.decode()}, stamp=writer.now())
+    writer.seal()
+    writer.close()
+    assert SECRET not in rig.path.read_bytes()
+    assert check_journal(rig.path.read_bytes()).intact
