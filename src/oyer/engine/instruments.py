@@ -24,6 +24,7 @@ from oyer.host import Patience, RunDir, base_environment, neutral_name
 from oyer.instruments import (
     CallsInFlight,
     CallWatcher,
+    DeclaredApproval,
     DeclaredBlock,
     DeclaredEdit,
     DeclaredLabel,
@@ -40,7 +41,7 @@ from oyer.instruments import (
     WorldWatch,
     make_gateway,
 )
-from oyer.observe import protocol_block, protocol_edit, protocol_selector
+from oyer.observe import protocol_approver, protocol_block, protocol_edit, protocol_selector
 from oyer.protocol import REFUSAL_TEXT, Selector
 from oyer.records import Case, Session
 from oyer.store import AttemptStore, JournalWriter
@@ -73,7 +74,12 @@ def tap_rules(case: Case, condition: str, server: str) -> TapRules:
     rule = protocol_block(policy)
     if policy.block is not None and rule is not None and policy.block.server == server:
         block = DeclaredBlock(policy.id, server, rule, policy.block.text or REFUSAL_TEXT)
-    return TapRules(edit=edit, label=label, block=block)
+    asking = policy.reapproval
+    approval = None
+    if asking is not None and asking.server == server:
+        told = asking.text or REFUSAL_TEXT
+        approval = DeclaredApproval(policy.id, server, asking.tool, protocol_approver(asking), told)
+    return TapRules(edit=edit, label=label, block=block, approval=approval)
 
 
 class Bench:

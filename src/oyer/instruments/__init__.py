@@ -13,7 +13,7 @@ from oyer.instruments.http_sink import HttpSink, LateEffect, SinkHost
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, OnFault, Recorder
 from oyer.instruments.tap import Tap
-from oyer.instruments.tap_rules import DeclaredBlock, DeclaredEdit, DeclaredLabel, TapRules
+from oyer.instruments.tap_rules import DeclaredApproval, DeclaredBlock, DeclaredEdit, DeclaredLabel, TapRules
 from oyer.instruments.tap_settings import TapLimits, TappedServer
 from oyer.instruments.world_sink import WorldSink, watches_path
 from oyer.instruments.world_watch import WorldWatch
@@ -21,6 +21,7 @@ from oyer.instruments.world_watch import WorldWatch
 __all__ = [
     "CallWatcher",
     "CallsInFlight",
+    "DeclaredApproval",
     "DeclaredBlock",
     "DeclaredEdit",
     "DeclaredLabel",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Coroutine, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from oyer.errors import HarnessError
 from oyer.instruments.tap_changes import AnswerChanger
@@ -97,17 +97,21 @@ class Exchange:
         calls = self._understand_sent(crossing)
         for request, _ in calls:
             self._interest.expect(request.message.id)
+        asked = next((call.plan.asked for _, call in calls if call.plan.asked is not None), None)
+        if asked is not None:
+            self._ask(asked, crossing, frame)
         refused = next((request for request, call in calls if call.plan.refuse), None)
         if refused is not None:
             self._refuse(refused, crossing, frame)
             return None
         if self._settings.watchers and any(call.is_tool_call for _, call in calls):
-            ref = self._record.now(crossing)
+            ref = self._record.now(crossing) if asked is None else crossing.ref
             before = self._settings.calls.refs()
             self._in_flight.add(ref)
             self._settings.calls.add([ref])
             return self._look_and_forward(crossing, frame, before)
-        self._record.later(self._record.note, crossing)
+        if asked is None:
+            self._record.later(self._record.note, crossing)
         self._outlet.forward(crossing, frame, to_server=True)
         return None
 
@@ -235,16 +239,27 @@ class Exchange:
         self._in_flight.difference_update(answered)
         self._outlet.forward(crossing, outgoing, to_server=False, changed=changed)
 
+    def _ask(self, answer: Literal["granted", "refused"], crossing: Crossing, frame: bytes) -> None:
+        """Put the question and, where the approver grants it, the answer on the disk before the call goes on."""
+        policy = self._settings.rules.rules.approval
+        if policy is None:
+            return
+        ref = self._record.now(crossing)
+        self._record.approval(policy.id, ref, frame, "asked")
+        if answer == "granted":
+            self._record.approval(policy.id, ref, frame, "granted")
+
     def _refuse(self, request: Request, crossing: Crossing, frame: bytes) -> None:
         """Answer a call that the declared policy denies; nothing of it reaches the server."""
         parts = len(crossing.seen or ())
-        ref = self._record.now(crossing)
-        block = self._settings.rules.rules.block
-        if block is None or parts > 1:
+        # A call that the approver was asked about is on record already.
+        ref = crossing.ref or self._record.now(crossing)
+        policy = self._settings.rules.rules.refusing
+        if policy is None or parts > 1:
             self._outlet.fail("harness", "a batch holds a call that the policy denies; a batch cannot be taken apart")
             return
-        refusal = refuse(request.message, block.text)
-        self._record.refused(block.id, ref, frame, refusal)
+        refusal = refuse(request.message, policy.text)
+        self._record.refused(policy.id, ref, frame, refusal)
         self._outlet.forward(crossing, refusal, to_server=False, changed=True)
 
     def _too_long(self, frame: Overlong, side: str) -> None:

@@ -70,6 +70,8 @@ def _marks_of(rules: TapRules) -> Iterable[bytes]:
             yield _mark(rule.selector)
     if rules.block is not None:
         yield _encoded(rules.block.rule.tool)
+    if rules.approval is not None:
+        yield _encoded(rules.approval.tool)
 
 
 def _mark(selector: Selector) -> bytes:

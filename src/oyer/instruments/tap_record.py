@@ -8,7 +8,7 @@ told what happened.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from oyer.errors import HarnessError
 from oyer.host import Child, TreeEnd
@@ -164,6 +164,11 @@ class ConnectionRecord:
         """A call was refused by the declared policy; on disk before the refusal leaves."""
         body = {"policy": policy, "did": "refused", "of": of, "original": self.digest(call), "modified": None}
         self.event("mcp.policy", body, payloads={"delivered": refusal}, because=(of,), sync=True)
+
+    def approval(self, policy: str, of: str, call: bytes, did: Literal["asked", "granted"]) -> None:
+        """The declared approver was asked about a call, or granted it; on disk before the call goes on."""
+        body = {"policy": policy, "did": did, "of": of, "original": self.digest(call), "modified": None}
+        self.event("mcp.policy", body, because=(of,), sync=True)
 
     def exited(self, role: str, child: Child, end: TreeEnd, stderr: bytes) -> None:
         """A process ended, with what outlived it."""

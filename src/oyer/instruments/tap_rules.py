@@ -6,12 +6,12 @@ Owns the choice of the message a declared change is about. The change itself is 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from oyer.errors import UsageError
-from oyer.protocol import REFUSAL_TEXT, BlockRule, Edit, OccurrenceCounter, Request, Selector
+from oyer.protocol import REFUSAL_TEXT, BlockRule, Edit, OccurrenceCounter, Request, Selector, approval
 
-__all__ = ["DeclaredBlock", "DeclaredEdit", "DeclaredLabel", "RequestPlan", "RuleBook", "TapRules"]
+__all__ = ["DeclaredApproval", "DeclaredBlock", "DeclaredEdit", "DeclaredLabel", "RequestPlan", "RuleBook", "TapRules"]
 
 _NOT_BY_SPLICE = ("delay_ms", "drop")
 
@@ -41,12 +41,28 @@ class DeclaredBlock(NamedTuple):
     text: str = REFUSAL_TEXT
 
 
+class DeclaredApproval(NamedTuple):
+    """A policy that asks a declared approver about calls of one tool before they go on; `approver` as in the Case."""
+
+    id: str
+    server: str
+    tool: str
+    approver: object
+    text: str = REFUSAL_TEXT
+
+
 class TapRules(NamedTuple):
     """Everything a tap may change; nothing, in a baseline."""
 
     edit: DeclaredEdit | None = None
     label: DeclaredLabel | None = None
     block: DeclaredBlock | None = None
+    approval: DeclaredApproval | None = None
+
+    @property
+    def refusing(self) -> DeclaredBlock | DeclaredApproval | None:
+        """The policy that may refuse a call, None where none may."""
+        return self.block or self.approval
 
 
 class RequestPlan(NamedTuple):
@@ -55,6 +71,7 @@ class RequestPlan(NamedTuple):
     edit_occurrence: int | None
     label: bool
     refuse: bool
+    asked: Literal["granted", "refused"] | None = None
 
     @property
     def changes_answer(self) -> bool:
@@ -81,13 +98,21 @@ class RuleBook:
 
     def plan(self, request: Request, session: str | None) -> RequestPlan:
         """Take the next request and say what is declared about it."""
-        if self._edits is None and self._labels is None and self.rules.block is None:
+        if self._edits is None and self._labels is None and self.rules.refusing is None:
             return _NOTHING
         edited = self._edits.take(request, self._server, session or "") if self._edits else None
         labelled = self._labels.take(request, self._server, session or "") if self._labels else None
-        block = self.rules.block
+        block, asked = self.rules.block, self._ask(request)
         return RequestPlan(
             edit_occurrence=edited.number if edited is not None and edited.declared else None,
             label=labelled is not None and labelled.declared,
-            refuse=block is not None and block.server == self._server and block.rule.denies(request),
+            refuse=asked == "refused"
+            or (block is not None and block.server == self._server and block.rule.denies(request)),
+            asked=asked,
         )
+
+    def _ask(self, request: Request) -> Literal["granted", "refused"] | None:
+        asking = self.rules.approval
+        if asking is None or (asking.server, asking.tool) != (self._server, request.tool):
+            return None
+        return approval(asking.approver, request.arguments)
