@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import zstandard
 
@@ -31,6 +32,8 @@ __all__ = [
 _LEVEL = 3
 # One block of a frame unfolds to at most 128 KiB and takes at least four bytes: a piece gives at most 32 MiB.
 _PIECE_BYTES = 1024
+# Up to this size, stored and unfolded, a content is measured in one step.
+_WHOLE_BYTES = 8 << 20
 _DIGEST = re.compile(DIGEST_PATTERN)
 FRAME_HEAD_BYTES = 18
 """The longest header a frame can have. Source: RFC 8878 section 3.1.1.1."""
@@ -69,12 +72,32 @@ def measure_blob_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
 
     The first piece must hold the whole frame header (18 bytes), or everything. Raises: EvidenceError `E-BLOB-FORM`.
     """
-    header: zstandard.FrameParameters | None = None
+    pieces = iter(pieces)
+    first = next(pieces, b"")
+    header = _header(first)
+    if max(header.content_size, len(first)) <= _WHOLE_BYTES:
+        stored = first + b"".join(_at_most(pieces, _WHOLE_BYTES - len(first)))
+        if len(stored) <= _WHOLE_BYTES:
+            raw = decode_blob(stored, _WHOLE_BYTES)
+            return "sha256:" + hashlib.sha256(raw).hexdigest(), len(raw)
+        first = stored
+    return _unfold(header, chain((first,), pieces))
+
+
+def _at_most(pieces: Iterator[bytes], limit_bytes: int) -> Iterator[bytes]:
+    """Yield pieces until more than `limit_bytes` were taken."""
+    taken = 0
+    while taken <= limit_bytes and (piece := next(pieces, None)) is not None:
+        taken += len(piece)
+        yield piece
+
+
+def _unfold(header: zstandard.FrameParameters, pieces: Iterable[bytes]) -> tuple[str, int]:
+    """Unfold a large frame a small piece at a time: what one piece gives is bounded, whatever the header says."""
     unfolding = zstandard.ZstdDecompressor().decompressobj()
     state, size = hashlib.sha256(), 0
     try:
         for piece in pieces:
-            header = header or _header(piece)
             for at in range(0, len(piece), _PIECE_BYTES):
                 if unfolding.eof:
                     raise EvidenceError("E-BLOB-FORM", "the stored bytes are not exactly one frame")
@@ -83,8 +106,6 @@ def measure_blob_pieces(pieces: Iterable[bytes]) -> tuple[str, int]:
                 size += len(content)
     except zstandard.ZstdError as error:
         raise EvidenceError("E-BLOB-FORM", f"damaged frame: {error}") from error
-    if header is None:
-        header = _header(b"")
     if not unfolding.eof or unfolding.unused_data:
         raise EvidenceError("E-BLOB-FORM", "the stored bytes are not exactly one frame")
     if size != header.content_size:

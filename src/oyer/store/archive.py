@@ -112,7 +112,8 @@ class ArchiveTree:
             return None
         if found.size > limit_bytes:
             raise EvidenceError("E-STORE-LIMIT", f"the member is larger than {limit_bytes} bytes", where=path)
-        return b"".join(self._chunks(found))
+        whole = self._file.read_at(found.offset, found.size)
+        return whole if len(whole) == found.size else b"".join(self._chunks(found))
 
     def measure(self, path: str) -> StoredFile | None:
         """Return size and digest of a member by its path in the archive, read in pieces once; None if not there."""
