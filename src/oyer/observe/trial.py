@@ -7,6 +7,7 @@ thing that is broken gets the defects and decides (fail closed).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from oyer.errors import EvidenceError, Problem
@@ -79,23 +80,30 @@ class TrialEvidence:
             return None
 
 
-def read_trial(journals: Mapping[str, bytes], fetch: Fetch, *, expect: Envelope | None = None) -> TrialEvidence:
+def read_trial(
+    journals: Mapping[str, bytes],
+    fetch: Fetch,
+    *,
+    expect: Envelope | None = None,
+    proven: Mapping[str, int] = MappingProxyType({}),
+) -> TrialEvidence:
     """Check every journal of an attempt, that exactly the listed writers are there, and every blob they name.
 
+    `proven` maps digests of blobs to their sizes where the caller has just measured them: these are not read again.
     `journals` maps file names (`tap.ops.jsonl`) to their bytes. Codes of defects are those of `check_attempt`,
     and `E-BLOB-MISSING` / `E-PAYLOAD-DIGEST` for payloads that are not retained as recorded.
     """
     check = check_attempt(journals, expect=expect)
-    return TrialEvidence(check, fetch, (*check.defects, *_missing_payloads(check, fetch)))
+    return TrialEvidence(check, fetch, (*check.defects, *_missing_payloads(check, fetch, proven)))
 
 
-def _missing_payloads(check: AttemptCheck, fetch: Fetch) -> Iterator[Problem]:
+def _missing_payloads(check: AttemptCheck, fetch: Fetch, proven: Mapping[str, int]) -> Iterator[Problem]:
     for writer in sorted(check.journals):
         for event in check.journals[writer].events:
             if not event.blobs:
                 continue
             for payload in body_payloads(event.kind, event.body):
-                if not payload.get("blob"):
+                if not payload.get("blob") or proven.get(payload["sha256"]) == payload["size"]:
                     continue
                 try:
                     payload_bytes(payload, fetch)

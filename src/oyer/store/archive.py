@@ -29,7 +29,7 @@ from oyer.store.beneath import Entry, Found
 
 __all__ = ["ArchiveFile", "ArchiveTree"]
 
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES, _WHOLE_BYTES = 1 << 20, 8 << 20
 
 
 class ArchiveFile:
@@ -120,12 +120,9 @@ class ArchiveTree:
         known, found = self._measured.get(path), self._members.get(path)
         if known is not None or found is None:
             return known
-        state = hashlib.sha256()
-        for piece in self._chunks(found):
-            state.update(piece)
-        measured = StoredFile(path=path, sha256="sha256:" + state.hexdigest(), size=found.size)
-        self._measured[path] = measured
-        return measured
+        for _ in self._measuring(found):
+            pass
+        return self._measured[path]
 
     def read(self, path: str, limit_bytes: int) -> bytes | None:
         """Return a whole file of the series. Raises: EvidenceError `E-WITHHELD`, `E-STORE-LIMIT`, `E-STORE-READ`."""
@@ -133,10 +130,13 @@ class ArchiveTree:
         return self.member(SERIES_PREFIX + path, limit_bytes)
 
     def pieces(self, path: str) -> Iterator[bytes] | None:
-        """Yield a file of the series in pieces, None when it is not there. Raises: as `read`."""
+        """Yield a file of the series in pieces, None when it is not there. Raises: as `read`.
+
+        Whoever takes all of them has it measured on the way.
+        """
         self._require_kept(path)
         found = self._members.get(SERIES_PREFIX + path)
-        return None if found is None else self._chunks(found)
+        return None if found is None else self._measuring(found)
 
     def digest(self, path: str) -> StoredFile | None:
         """Return size and digest of a file of the series; of a withheld one, those that the manifest states."""
@@ -168,10 +168,22 @@ class ArchiveTree:
         if SERIES_PREFIX + path in self.withheld:
             raise EvidenceError("E-WITHHELD", "it was withheld from the bundle", where=path, hint="ask for the series")
 
+    def _measuring(self, member: Member) -> Iterator[bytes]:
+        if member.path in self._measured:
+            yield from self._chunks(member)
+            return
+        state = hashlib.sha256()
+        for piece in self._chunks(member):
+            state.update(piece)
+            yield piece
+        measured = StoredFile(path=member.path, sha256="sha256:" + state.hexdigest(), size=member.size)
+        self._measured[member.path] = measured
+
     def _chunks(self, member: Member) -> Iterator[bytes]:
         at, end = member.offset, member.offset + member.size
+        step = member.size if member.size <= _WHOLE_BYTES else _CHUNK_BYTES
         while at < end:
-            piece = self._file.read_at(at, min(_CHUNK_BYTES, end - at))
+            piece = self._file.read_at(at, min(step, end - at))
             if not piece:
                 raise EvidenceError("E-STORE-READ", "the archive became shorter while it was read", where=member.path)
             at += len(piece)

@@ -7,21 +7,21 @@ cites now: where an attempt is unfinished such a blob is named and is no defect.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from oyer.errors import EvidenceError, Problem
-from oyer.evidence import blob_path, measure_blob_pieces
+from oyer.evidence import blob_path
 from oyer.verify.attempts import AttemptReading, BlobUse
+from oyer.verify.measuring import Measured
 from oyer.verify.result import Check, Findings
-from oyer.verify.survey import Phase, Survey, read_part
+from oyer.verify.survey import Phase, Survey
 
 __all__ = ["check_blobs"]
 
 ADVICE = "the bytes that an event cites are not retained: restore the blob from a copy"
 
 
-def check_blobs(survey: Survey, attempts: Sequence[AttemptReading]) -> Check:
-    """Check every blob on disk, one at a time, and every reference to one."""
+def check_blobs(survey: Survey, attempts: Sequence[AttemptReading], measured: Mapping[str, Measured]) -> Check:
+    """Check every blob as it was measured, and every reference to one."""
     found = Findings(7, "blobs", ADVICE)
     cited: dict[str, BlobUse] = {}
     for attempt in attempts:
@@ -31,7 +31,7 @@ def check_blobs(survey: Survey, attempts: Sequence[AttemptReading]) -> Check:
                 found.failed("E-BLOB-SIZE", f"two events state other sizes of one blob: {first.where}", use.where)
     present = {survey.parts[path].name for path in survey.of("blob")}
     for path in survey.of("blob"):
-        _one(survey, path, cited.get(survey.parts[path].name), found)
+        _one(survey, path, measured[path], cited.get(survey.parts[path].name), found)
     for digest in sorted(set(cited) - present):
         found.failed("E-BLOB-MISSING", f"the blob cited by {cited[digest].where} is not there", blob_path(digest))
     _unreferenced(survey, attempts, sorted(present - set(cited)), found)
@@ -40,21 +40,13 @@ def check_blobs(survey: Survey, attempts: Sequence[AttemptReading]) -> Check:
     return found.close(f"{len(present)} blobs unfold to what their names and events say; each is cited")
 
 
-def _one(survey: Survey, path: str, use: BlobUse | None, found: Findings) -> None:
-    problems: dict[str, tuple[Problem, ...]] = {}
-    pieces = read_part(survey.reader.pieces, path, problems)
-    if pieces is None:
-        found.failed(problems[path][0].code, problems[path][0].message, path)
-        return
-    try:
-        digest, size = measure_blob_pieces(pieces)
-    except EvidenceError as error:
-        found.failed(error.code, error.problems[0].message, path)
-        return
-    if digest != survey.parts[path].name:
+def _one(survey: Survey, path: str, one: Measured, use: BlobUse | None, found: Findings) -> None:
+    if one.problem is not None:
+        found.failed(one.problem.code, one.problem.message, path)
+    elif one.digest != survey.parts[path].name:
         found.failed("E-BLOB-DIGEST", "the content is not the one that its name says", path)
-    elif use is not None and use.size != size:
-        found.failed("E-BLOB-SIZE", f"it holds {size} bytes and {use.where} states {use.size}", path)
+    elif use is not None and use.size != one.size:
+        found.failed("E-BLOB-SIZE", f"it holds {one.size} bytes and {use.where} states {use.size}", path)
 
 
 def _unreferenced(survey: Survey, attempts: Sequence[AttemptReading], digests: list[str], found: Findings) -> None:

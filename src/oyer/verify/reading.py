@@ -168,8 +168,16 @@ class StoredTrials(Mapping[str, TrialInput]):
     An attempt that cannot be unpacked is an attempt without journals: its defects say so, and nothing rests on it.
     """
 
-    def __init__(self, reader: Journals, manifest: Series, plan: Plan, ledger: LedgerCheck) -> None:
+    def __init__(
+        self,
+        reader: Journals,
+        manifest: Series,
+        plan: Plan,
+        ledger: LedgerCheck,
+        proven: Mapping[str, int] | None = None,
+    ) -> None:
         self._reader = reader
+        self._proven = proven or {}
         self._manifest = manifest
         self._ledger = ledger
         self.unreadable: dict[str, tuple[Problem, ...]] = {}
@@ -192,7 +200,7 @@ class StoredTrials(Mapping[str, TrialInput]):
         except OyerError as error:
             journals = {}
             self.unreadable[trial] = error.problems
-        evidence = read_trial(journals, self._reader.content, expect=expect)
+        evidence = read_trial(journals, self._reader.content, expect=expect, proven=self._proven)
         return TrialInput(counted.attempt, len(self._ledger.attempts[trial]), evidence, counted.digest)
 
     def __iter__(self) -> Iterator[str]:

@@ -44,8 +44,13 @@ class Derivation(NamedTuple):
         return self.equal | frozenset(self.differing) | self.missing | self.withheld
 
 
-def derive_again(survey: Survey, attempts: Iterable[AttemptReading]) -> Derivation:
-    """Derive every repetition of the plan again and compare each file with the stored one."""
+def derive_again(
+    survey: Survey, attempts: Iterable[AttemptReading], proven: Mapping[str, int] | None = None
+) -> Derivation:
+    """Derive every repetition of the plan again and compare each file with the stored one.
+
+    `proven` holds the sizes of blobs that were just measured and are what their names say.
+    """
     if survey.plan is None or survey.manifest is None:
         return _nothing("manifest or plan cannot be read: nothing can be derived", "series.json")
     if survey.phase is Phase.BROKEN:
@@ -55,7 +60,7 @@ def derive_again(survey: Survey, attempts: Iterable[AttemptReading]) -> Derivati
     base = SeriesInput(
         plan=survey.plan,
         cases={},
-        trials=StoredTrials(watched, survey.manifest, survey.plan, survey.ledger),
+        trials=StoredTrials(watched, survey.manifest, survey.plan, survey.ledger, proven),
         pinned={},
         named=named,
         late=late_runs(survey.ledger.closing),

@@ -18,6 +18,7 @@ from oyer.verify.check_06_trials import check_trials
 from oyer.verify.check_07_blobs import check_blobs
 from oyer.verify.check_08_facts import check_facts
 from oyer.verify.check_10_comparisons import check_comparisons
+from oyer.verify.measuring import measure_blobs, proven_blobs
 from oyer.verify.not_here import check_judgements, check_report
 from oyer.verify.reading import Bundled, Keys, Reader
 from oyer.verify.rederive import derive_again
@@ -60,7 +61,8 @@ def _verify(reader: Reader, bundle: Bundled | None, keys: Keys) -> Verification:
     survey = take_survey(reader)
     attempts = tuple(read_attempts(survey))
     # Derive everything again from pins and journals, before any check looks at what was recorded.
-    derivation = derive_again(survey, attempts)
+    measured = measure_blobs(survey)
+    derivation = derive_again(survey, attempts, proven_blobs(survey, measured))
 
     signature, held = check_signature(survey, bundle, keys)
     checks = (
@@ -70,7 +72,7 @@ def _verify(reader: Reader, bundle: Bundled | None, keys: Keys) -> Verification:
         check_records(survey),  # (4): every record parses; digests match the pins and the ledger.
         check_chains(survey, attempts),  # (5): every chain intact, sealed, heads agree.
         check_trials(survey, attempts),  # (6): every planned trial accounted for, no unplanned one.
-        check_blobs(survey, attempts),  # (7): every blob present and right, none for nothing.
+        check_blobs(survey, attempts, measured),  # (7): every blob present and right, none for nothing.
         check_facts(survey, derivation),  # (8): the facts are those of the evidence.
         check_judgements(survey),  # (9): no judgement is recorded yet.
         check_comparisons(survey, derivation),  # (10): the comparisons are those of the evidence.
