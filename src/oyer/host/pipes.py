@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 __all__ = ["PipeReader", "PipeWriter"]
 
-_READ_BYTES = 256 * 1024
+_READ_BYTES = 64 * 1024  # what a pipe holds; a larger buffer is mapped and unmapped by the allocator at every read
 
 
 class PipeReader:
@@ -110,16 +110,16 @@ class PipeWriter:
         """Write or queue a block; True when nothing had to wait. The block must not be changed afterwards."""
         if self._fd < 0 or self._closing:
             return True
-        view = memoryview(data)
+        done = 0
         if not self._waiting:
-            done = self._try_write(view)
+            done = self._try_write(data)
             if done < 0:
                 return True
-            if done == len(view):
+            if done == len(data):
                 if on_written is not None:
                     on_written()
                 return True
-            view = view[done:]
+        view = memoryview(data)[done:]
         self._waiting.append((view, on_written))
         self._pending_bytes += len(view)
         if not self._writing:
@@ -137,7 +137,7 @@ class PipeWriter:
         """Close now; what still waits is dropped."""
         self._release()
 
-    def _try_write(self, view: memoryview) -> int:
+    def _try_write(self, view: bytes | memoryview) -> int:
         """Return how many bytes the system took; -1 when nobody reads any more."""
         try:
             return os.write(self._fd, view)

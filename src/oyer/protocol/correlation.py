@@ -9,6 +9,7 @@ Source: JSON-RPC 2.0 section 5; MCP base protocol (requests, cancellation).
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
 from oyer.protocol.frames import IdKey, Message, Noise, id_key, parse_message, strip_terminator
@@ -108,7 +109,15 @@ class NoiseLine(NamedTuple):
     noise: Noise
 
 
+_KEPT_WHOLE_BYTES = 64
+
 Seen: TypeAlias = Request | Answer | Notification | Cancel | NoiseLine
+
+
+def _mark_of(message: Message) -> bytes:
+    """Return what only equal transmissions share: a short one itself, else its digest, begun as no JSON begins."""
+    wire = strip_terminator(message.raw)
+    return wire if len(wire) <= _KEPT_WHOLE_BYTES else b"\x00" + sha256(wire).digest()
 
 
 class _Call:
@@ -185,7 +194,7 @@ class Correlator:
 
     def _request(self, message: Message, ref: str, place: int, direction: Direction) -> Request:
         key = (direction, message.id_key)
-        wire = strip_terminator(message.raw)
+        wire = _mark_of(message)
         group = self._groups.get(key)
         if group is None or not group.pending:
             group = self._groups[key] = _Group()
@@ -200,7 +209,7 @@ class Correlator:
         group = self._groups.get((asked, message.id_key))
         if group is None or (message.is_error and message.id is None):
             return Answer(ref, place, direction, message, None, (), None, None, False)
-        wire = strip_terminator(message.raw)
+        wire = _mark_of(message)
         repeats = next((earlier for earlier, bytes_ in group.answers if bytes_ == wire), None)
         contradicts = None if group.pending or repeats else group.answers[-1][0]
         group.answers.append((ref, wire))

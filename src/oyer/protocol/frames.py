@@ -55,6 +55,8 @@ class LineSplitter:
 
     def feed(self, data: bytes) -> list[bytes | Overlong]:
         """Take the next bytes and return the frames they complete, terminators included."""
+        if not self._held and 0 < len(data) <= self.max_frame_bytes and data.find(b"\n") == len(data) - 1:
+            return [data]  # one whole frame: nearly every read of a conversation
         frames: list[bytes | Overlong] = []
         start = 0
         while (newline := data.find(b"\n", start)) >= 0:
