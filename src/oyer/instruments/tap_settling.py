@@ -13,6 +13,7 @@ from collections.abc import Callable
 __all__ = ["QuietMoment"]
 
 _QUIET_S = 0.001
+_STILL_S = 0.0004  # a selector waits in whole milliseconds: a second look would come when the next call does
 _LONGEST_S = 0.025
 _MOST = 256
 _MOST_BYTES = 1 << 20
@@ -53,10 +54,10 @@ class QuietMoment:
     def _look(self) -> None:
         now = self._loop.time()
         quiet_s = now - self._last_s
-        if quiet_s >= _QUIET_S or now - self._since_s >= _LONGEST_S:
+        if quiet_s >= _STILL_S or now - self._since_s >= _LONGEST_S:
             self._now()
         else:
-            self._timer = self._loop.call_later(_QUIET_S - quiet_s, self._look)
+            self._timer = self._loop.call_later(_QUIET_S, self._look)
 
     def _now(self) -> None:
         self._timer = None
