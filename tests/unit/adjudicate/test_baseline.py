@@ -26,6 +26,7 @@ from evidence_kit import (
     status_story,
 )
 
+from oyer.evidence import digest_of
 from oyer.records import Scored
 
 CASE, MEMO = make_case(), memo_case()
@@ -197,3 +198,13 @@ def test_a_baseline_that_never_came_to_the_point() -> None:
     with unanswered.session("a"):
         unanswered.call("read_status", answered=False)
     require_reasons(judged(unanswered), "BASELINE_INCOMPLETE", "UNANSWERED")
+
+
+def test_a_policy_on_record_in_the_baseline_even_if_it_changed_nothing() -> None:
+    story = status_story(CASE, "baseline")
+    received = story.all("mcp.received")[0]
+    reply = received.payloads["payload"]
+    told = {"server": "desk", "connection": 0, "policy": "p", "did": "labelled", "of": received}
+    act = story.note("tap:desk", "mcp.policy", {**told, "original": digest_of(reply)}, delivered=reply)
+    act.t_ns = received.t_ns
+    require_reasons(judged(story), "BASELINE_CONTAMINATED")

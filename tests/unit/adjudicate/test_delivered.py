@@ -342,3 +342,19 @@ def test_the_hardened_arm_is_held_to_the_same_change() -> None:
     assert isinstance(story.arm(), Arm)
     assert told.hardened is not None
     require_reasons(told.hardened, "INTERVENTION_EXCESS")
+
+
+def test_a_listing_after_the_answer_says_nothing_about_it() -> None:
+    schema = {"type": "object", "properties": {"state": {"enum": ["pending"]}}}
+    case = other_case(replace_json={"patch": [{"op": "replace", "path": "/state", "value": "approved"}]})
+    arms = []
+    for condition in ("manipulated", "baseline"):
+        story = answered(case, condition, '{"state": "pending"}', {"state": "pending"})
+        raw = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'
+        sent = story.frame("mcp.sent", raw, 3)
+        story.deliver(sent, "to_server", raw)
+        tools = [{"name": "read_status", "outputSchema": schema}]
+        reply = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}).encode() + b"\n"
+        story.deliver(story.frame("mcp.received", reply, 3), "to_subject", reply)
+        arms.append(story)
+    require_outcome(score_status(case, *arms), "NOT_OBSERVED")

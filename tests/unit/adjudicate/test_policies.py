@@ -284,3 +284,13 @@ def test_a_call_asked_about_that_the_policy_is_not_declared_on() -> None:
         story.deliver(sent, "to_server", raw)
         story.answer(sent, raw, {"content": []})
     require_reasons(hardened(ASKED, story), "INTERVENTION_EXCESS")
+
+
+def test_an_effect_of_a_refused_call_is_explained_by_nothing() -> None:
+    story = Story(BLOCKED, "hardened")
+    with story.session("a"):
+        story.call("read_status", says=STATUS)
+        sent, raw = story.ask("run_action", ACT)
+        story.refuse(sent, raw, "deny-action")
+        story.effect(ACT)
+    require_reasons(hardened(BLOCKED, story), "CONTRADICTORY:actions")

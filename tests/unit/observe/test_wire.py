@@ -164,8 +164,9 @@ def test_records_about_what_is_not_there() -> None:
     story = status_story(CASE)
     delivered = story.all("mcp.delivered")[0]
     delivered.t_ns = 0
-    delivered.body["of"] = "tap:desk:5"
-    assert wire(story).strays, "a delivery before its message"
+    sealed = story.seal(without=frozenset([delivered]))
+    delivered.body["of"] = f"tap:desk:{int(sealed.refs[id(story.all('mcp.sent')[0])].rpartition(':')[2]) + 1}"
+    assert len(wire(story).strays) == 1, "a delivery before its message"
 
 
 def test_noise_is_no_message_and_must_not_change_either() -> None:
@@ -225,3 +226,12 @@ def test_a_message_whose_bytes_are_gone_is_named() -> None:
     sealed = story.finish().seal()
     sealed.blobs.clear()
     assert len(read_wire(sealed.arm(CASE).evidence).unreadable) == 1
+
+
+def test_a_record_of_an_act_explains_no_other_request_than_was_sent() -> None:
+    story = frames((">", request(1)), ("<", reply(1)))
+    sent = story.all("mcp.sent")[0]
+    body = {"server": "desk", "connection": 0, "policy": "p", "did": "labelled", "of": sent}
+    story.note("tap:desk", "mcp.policy", {**body, "original": digest_of(b"x")}, delivered=b"other")
+    story.deliver(sent, "to_server", b"other")
+    assert len(wire(story).unexpected_changes) == 1
