@@ -73,7 +73,7 @@ def _trace(origins: dict[Path, Path], source: int, index: int, patch: dict[str, 
 
 def _leaves(patch: Any, path: Path) -> Iterator[Path]:
     """Yield the path of everything in a patch that is a value of its own."""
-    if not isinstance(patch, dict) or not patch:
+    if not isinstance(patch, dict):
         yield path
         return
     for key, item in patch.items():
