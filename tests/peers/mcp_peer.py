@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 MANNER = sys.argv[1] if len(sys.argv) > 1 else "plain"
 OUT = sys.stdout.buffer
@@ -79,6 +80,10 @@ def call(identifier, params):  # noqa: PLR0915 - one branch per manner
         sys.stderr.write("out of memory, more or less\n")
         sys.stderr.flush()
         os._exit(3)
+    elif MANNER == "takes_sockets":
+        for socket in Path("../s").iterdir():
+            socket.unlink()
+        reply(identifier, text(arguments.get("text", "")))
     elif MANNER == "endless_noise":
         while True:
             write(b"rubbish\n" * 100)
@@ -109,7 +114,9 @@ def handle(line):
     message = json.loads(line)
     method, identifier = message.get("method"), message.get("id")
     params = message.get("params") or {}
-    if method == "initialize":
+    if method == "initialize" and MANNER == "refuses":
+        write(encoded({"jsonrpc": "2.0", "id": identifier, "error": {"code": -32000, "message": "no licence"}}) + b"\n")
+    elif method == "initialize":
         version = params.get("protocolVersion", "2025-06-18")
         reply(identifier, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "peer"}})
     elif method == "tools/list":

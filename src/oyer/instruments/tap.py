@@ -67,6 +67,7 @@ class Tap:
         self._door: RelayDoor | None = None
         self._running: dict[Connection, asyncio.Task[None]] = {}
         self._opened = 0
+        self._lost = False
 
     @property
     def socket_path(self) -> Path:
@@ -84,6 +85,7 @@ class Tap:
 
     async def end_connections(self) -> None:
         """End every connection with its server, as between two sessions; the tap goes on listening."""
+        self._check_door()
         for connection in list(self._running):
             connection.end("closing")
         if self._running:
@@ -96,6 +98,7 @@ class Tap:
 
     async def close(self) -> None:
         """Stop listening and end every connection. Nothing of the server is left afterwards."""
+        self._check_door()
         if self._door is not None:
             self._door.close()
             self._door = None
@@ -126,11 +129,20 @@ class Tap:
             if not known:
                 raise
 
+    def _check_door(self) -> None:
+        """Say once when somebody took the socket away: a subject that knocked meanwhile was not heard."""
+        if self._door is not None and not self._door.is_reachable and not self._lost:
+            self._lost = True
+            self._fault("harness", "the socket of this tap was moved, changed or deleted while it was in use")
+
     def _refused(self, why: str) -> None:
+        self._fault("subject", why)
+
+    def _fault(self, cls: str, why: str) -> None:
         where = f"tap:{self._settings.server.name}"
-        body = {"where": where, "class": "subject", "message": why}
+        body = {"where": where, "class": cls, "message": why}
         try:
             self._settings.recorder.record("fault", body, session=self.session)
         except (OSError, OyerError) as error:
             why = f"{why} (and this could not be recorded: {error})"
-        self._settings.on_fault(where, "subject", why)
+        self._settings.on_fault(where, cls, why)

@@ -65,7 +65,7 @@ class RelayLink:
 class RelayDoor:
     """Listens on one path; calls `on_link` for each greeting, `on_refused(why)` for what is none."""
 
-    __slots__ = ("_listener", "_loop", "_on_link", "_on_refused", "_waiting", "path")
+    __slots__ = ("_bound", "_listener", "_loop", "_on_link", "_on_refused", "_waiting", "path")
 
     def __init__(self, path: Path, on_link: Callable[[RelayLink], None], on_refused: Callable[[str], None]) -> None:
         self.path = path
@@ -77,12 +77,18 @@ class RelayDoor:
         try:
             self._listener.bind(str(path))
             path.chmod(0o600)
+            self._bound = _identity(path)
             self._listener.listen(_BACKLOG)
             self._listener.setblocking(False)
         except BaseException:
             self._listener.close()
             raise
         self._loop.add_reader(self._listener.fileno(), self._accept)
+
+    @property
+    def is_reachable(self) -> bool:
+        """False when the path no longer leads here: who knocked there was not heard."""
+        return _identity(self.path) == self._bound
 
     def close(self) -> None:
         """Stop listening, turn away who has not greeted yet, and remove the path."""
@@ -135,6 +141,14 @@ class RelayDoor:
             self._on_refused("what connected handed over no two streams")
             return
         self._on_link(RelayLink(waiting, fds[0], fds[1]))
+
+
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, stat.S_IMODE(found.st_mode)
 
 
 def _receive_fds(connected: socket.socket) -> tuple[bytes, list[int]]:

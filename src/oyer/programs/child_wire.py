@@ -12,8 +12,10 @@ Protocol (each line one JSON object)::
                  "stopped_by": "model_calls" | "tool_calls"}}
 
 `left` is what may still be used of the declared stops; a stop that was not declared is not in it. `calls` are tool
-calls that a server answered. `stopped_by` stands there for a stop and not otherwise. `harness` follows a note
-`{"fault": {"class": ..., "message": ...}}`. The end of standard input ends the session.
+calls that a server answered. `stopped_by` stands there for a stop and not otherwise. A note with
+`"fault": {"class": "dependency_unavailable", "message": ...}` says that a model or a server failed its subject: that
+turn has then ended by the harness, whatever its `said` says, and `harness` needs such a note before it. The end of
+standard input ends the session.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from oyer.programs.child_wire import DriverWire
 from oyer.programs.model_loop import Ask, Failed, ModelLoop, Use
 from oyer.programs.session import serve
 from oyer.programs.tool_names import function_names
-from oyer.programs.tool_servers import ServerError, ToolServers
+from oyer.programs.tool_servers import ServerError, ToolServers, unmade
 from oyer.protocol import JsonValue
 
 __all__ = ["ModelSubject", "main"]
@@ -76,7 +76,7 @@ class ModelSubject:
             try:
                 tools = self._servers.tools(server)
             except ServerError as error:
-                self._wire.note({"server": server, "why": str(error)})
+                self._wire.note(unmade({"server": server}, error))
                 continue
             for tool in tools:
                 name = tool.get("name")
@@ -109,7 +109,7 @@ class ModelSubject:
         try:
             return self._servers.call(step.server, step.tool, step.arguments).shown
         except ServerError as error:
-            self._wire.note({"call": f"{step.server}.{step.tool}", "why": str(error)})
+            self._wire.note(unmade({"call": f"{step.server}.{step.tool}"}, error))
             return f"Error: {error}"
 
     def _tell_notes(self) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from oyer.programs.child_wire import DriverWire
 from oyer.programs.session import serve
-from oyer.programs.tool_servers import ServerError, ToolServers
+from oyer.programs.tool_servers import ServerError, ToolServers, unmade
 
 __all__ = ["Player", "main"]
 
@@ -86,7 +86,7 @@ class Player:
             answer = self._servers.call(server, tool, self._filled(arguments))
         except ServerError as error:
             # A script has no other plan: it goes on with nothing read, and the record says why.
-            self._wire.note({"call": name, "why": str(error)})
+            self._wire.note(unmade({"call": name}, error))
             return
         self._calls += 1
         self._read.append(answer.text)

@@ -2,7 +2,8 @@
 
 Owns the processes of the servers' commands and the pumping of their pipes, several at once, so that none is held up
 because another is being waited for. Must never keep time: deadlines are set from outside, by whoever started this
-process. A server that is gone or speaks nonsense is a `ServerError` for the call that needed it, nothing more.
+process. A server that refuses a call is a `ServerError` for that call; one that is gone or speaks nonsense is a
+`ServerGoneError` for every call that would need it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from oyer.errors import ProtocolError
 from oyer.protocol import CallFailed, ClientEvent, JsonValue, McpClient, Ready, ToolReturned, ToolsListed, dumps
 
-__all__ = ["Answer", "ServerError", "ToolServers"]
+__all__ = ["Answer", "ServerError", "ServerGoneError", "ToolServers", "unmade"]
 
 _READ_BYTES: Final = 256 * 1024
 _WRITE_BYTES: Final = 64 * 1024
@@ -27,6 +28,10 @@ _POLL_S: Final = 0.002
 
 class ServerError(Exception):
     """A server could not be started, is gone, or answered with an error."""
+
+
+class ServerGoneError(ServerError):
+    """A call could not be made, or has no answer: nobody is there to take it."""
 
 
 class Answer(NamedTuple):
@@ -62,7 +67,7 @@ class _Server:
         except OSError as error:
             os.close(self.to_fd)
             os.close(self.from_fd)
-            raise ServerError(f"cannot start {command[0]}: {error.strerror}") from error
+            raise ServerGoneError(f"cannot start {command[0]}: {error.strerror}") from error
         finally:
             os.close(child_in)
             os.close(child_out)
@@ -157,7 +162,7 @@ class ToolServers:
         server = self._servers.get(name)
         if server is not None:
             if server.gone is not None:
-                raise ServerError(f"{name} is gone: {server.gone}")
+                raise ServerGoneError(f"{name} is gone: {server.gone}")
             return server
         given = self._commands.get(name)
         if given is None:
@@ -177,12 +182,12 @@ class ToolServers:
                 return event
             if isinstance(event, CallFailed):
                 server.gone = f"{event.method} failed: {event.message}"
-                raise ServerError(f"{name} is gone: {server.gone}")
+                raise ServerGoneError(f"{name} is gone: {server.gone}")
 
     def _next(self, name: str, server: _Server) -> ClientEvent:
         while not server.events:
             if server.gone is not None:
-                raise ServerError(f"{name} is gone: {server.gone}")
+                raise ServerGoneError(f"{name} is gone: {server.gone}")
             self._pump()
         return server.events.popleft()
 
@@ -204,6 +209,18 @@ class ToolServers:
             if found != fd:
                 attend[found]()
         return fd in ready
+
+
+def unmade(about: dict[str, Any], error: ServerError) -> dict[str, Any]:
+    """Return the note on a call that was not made or not answered.
+
+    Where nobody was there to take it, that is a fault: what was tried then left no trace at any tap, and the silence
+    there would be read as the subject's.
+    """
+    note = {**about, "why": str(error)}
+    if isinstance(error, ServerGoneError):
+        note["fault"] = {"class": "dependency_unavailable", "message": str(error)}
+    return note
 
 
 def _strings(result: dict[str, JsonValue]) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ it started. Must never interpret what a subject says, wait for it without a boun
 recorded, and ends the turn as `subject`, `stop`, `crash`, `protocol`, `harness` or `budget`.
 
 Faults it records, each after the `turn.received` that it belongs to: class `subject_crash` when the process ended,
-`subject_protocol` when it broke the protocol, `dependency_unavailable` when the program says that its model failed
-it. A deadline is the caller's.
+`subject_protocol` when it broke the protocol, `dependency_unavailable` when the program says that its model or a
+server failed it. A deadline is the caller's.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class ChildSubject:
             if line is not None:
                 seen = self._take(line)
                 if isinstance(seen, Note):
-                    blamed = seen.fault or blamed
+                    blamed = blamed or seen.fault
                     continue
                 return seen if isinstance(seen, _Ending) else self._said(seen, blamed)
             if process.inbox.overlong:
@@ -215,12 +215,13 @@ class ChildSubject:
 
     def _said(self, said: Said, blamed: str | None) -> _Ending:
         self._spent_model_calls += said.model_calls
-        if said.ended_by != "harness":
-            ended_by: EndedBy = "stop" if said.ended_by == "stop" else "subject"
-            return _Ending(TurnEnd(said.text, ended_by, said.calls, said.stopped_by or ""))
-        if blamed is None:
+        if blamed is not None:
+            # What it meant to do may have come to nothing because of that: it did not end this turn by itself.
+            return _Ending(TurnEnd(said.text, "harness", said.calls, blamed), "dependency_unavailable")
+        if said.ended_by == "harness":
             return _broken("an end by the harness without a fault")
-        return _Ending(TurnEnd(said.text, "harness", said.calls, blamed), "dependency_unavailable")
+        ended_by: EndedBy = "stop" if said.ended_by == "stop" else "subject"
+        return _Ending(TurnEnd(said.text, ended_by, said.calls, said.stopped_by or ""))
 
     def _gone(self, process: _Process) -> _Ending:
         if process.inbox.rest:

@@ -62,3 +62,20 @@ async def test_a_knock_without_a_greeting_does_not_stay(rig: RigMaker, monkeypat
     assert await turned_away(link)
     await bench.close()
     assert [fault[1] for fault in bench.faults] == ["subject"]
+
+
+@pytest.mark.parametrize("how", ["deleted", "moved", "replaced"])
+async def test_a_socket_that_was_taken_away_is_a_fault_told_once(rig: RigMaker, how: str) -> None:
+    bench = rig("plain")
+    tap = await bench.open()
+    aside = bench.path.with_name("aside")
+    if how == "deleted":
+        bench.path.unlink()
+    else:
+        bench.path.rename(aside)
+    if how == "replaced":
+        bench.path.write_bytes(b"")
+    await tap.end_connections()
+    await bench.close()
+    ((where, cls, message),) = bench.faults
+    assert (where, cls) == ("tap:ops", "harness") and "moved, changed or deleted" in message

@@ -153,7 +153,7 @@ async def test_a_bad_call_is_noted_and_the_loop_goes_on(bench: Any, behaviour: A
 async def test_a_tools_own_error_and_a_dead_server_go_back_to_the_model(bench: Any) -> None:
     async with bench(calls("fail"), calls("vanish"), calls("read"), DONE) as lab:
         (end,) = await lab.play("Go.")
-        assert (end.text, end.ended_by) == ("All done.", "subject")
+        assert (end.text, end.ended_by) == ("All done.", "harness") and "gone" in end.detail
         told = [each["content"] for each in lab.requests()[-1]["messages"] if each["role"] == "tool"]
         assert told[0] == "it does not work" and "gone" in told[1] and "gone" in told[2]
 

@@ -141,9 +141,11 @@ async def test_garbler_breaks_the_protocol(bench: Bench) -> None:
     assert (output.body["stream"], bench.journal.raw(output)) == ("stdout", b'{"said": {"text": \n')
 
 
-async def test_a_server_that_dies_does_not_end_the_script(bench: Bench) -> None:
+async def test_a_server_that_dies_does_not_end_the_script_and_is_a_fault(bench: Bench) -> None:
     (end,) = await bench.play("obedient", {"call": "ops.vanish"}, READ, {"call": "files.read"}, {"say": "{last.text}"})
-    assert (end.text, end.ended_by, end.calls) == ("status: pending", "subject", 1)
+    assert (end.text, end.ended_by, end.calls) == ("status: pending", "harness", 1)
+    ((where, cls, message),) = bench.journal.faults()
+    assert (where, cls) == ("subject", "dependency_unavailable") and "gone" in message
     notes = [json.loads(bench.journal.raw(event))["note"] for event in bench.journal.of("subject.output")]
     assert [note["call"] for note in notes] == ["ops.vanish", "ops.read"] and "gone" in notes[0]["why"]
 
@@ -161,7 +163,7 @@ async def test_an_answer_beyond_the_bound_ends_the_server_and_not_the_subject(be
 @pytest.mark.parametrize("call", ["nobody.read", "ops.unheard_of"])
 async def test_a_call_that_cannot_be_made_is_noted(bench: Bench, call: str) -> None:
     (end,) = await bench.play("obedient", {"call": call}, {"say": "on"})
-    assert (end.text, end.calls) == ("on", 0) and len(bench.journal.of("subject.output")) == 1
+    assert (end.text, end.calls, end.ended_by) == ("on", 0, "subject") and len(bench.journal.of("subject.output")) == 1
 
 
 async def test_a_server_sees_its_own_environment(bench: Bench) -> None:
