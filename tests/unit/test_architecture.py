@@ -86,6 +86,8 @@ def test_the_house_keeps_its_floors() -> None:
         ("protocol", "observe"),
         ("verify", "engine"),
         ("verify", "store"),
+        ("verify", "conform"),
+        ("conform", "verify"),
         ("store", "host"),
         ("host", "instruments"),
         ("subjects", "engine"),
