@@ -68,6 +68,7 @@ def placed(variable: str, usual: str, *programs: str) -> Callable[[], Path]:
 
 
 TOOLS: dict[str, Callable[[], Path]] = {
+    "atheris": placed("OYER_ATHERIS_PYTHON", "fuzz/bin/python"),
     "bwrap": program("bwrap"),
     "git": program("git"),
     "git-server": placed("OYER_GIT_SERVER", "git-server/bin/mcp-server-git", "git"),

@@ -33,6 +33,7 @@ LOCK_INPUTS = {
     "dev": ["pyproject.toml", "requirements/build.in", "requirements/dev.in", "-c", "requirements/run.txt"],
     "git-server": ["requirements/git-server.in"],
     "smollm": ["requirements/smollm.in", "--no-deps"],
+    "fuzz": ["pyproject.toml", "requirements/build.in", "requirements/fuzz.in", "-c", "requirements/run.txt"],
 }
 PROBE = "import sys; print('%d.%d.%d' % sys.version_info[:3]); import venv, ensurepip, ssl, sqlite3"
 
@@ -362,9 +363,36 @@ def laws(extra: Sequence[str]) -> int:
 
 
 def fuzz(extra: Sequence[str]) -> int:
-    """run the fuzz tests with very many examples"""
+    """fuzz: random, then guided by coverage; arguments: seconds for each harness (20), names of harnesses"""
     ensure("dev")
-    return run(tool("python"), "-m", "pytest", "tests/fuzz", "--hypothesis-profile=fuzz", *extra)
+    seconds = extra[0] if extra and extra[0].isdigit() else "20"
+    names = list(extra[1:] if extra and extra[0].isdigit() else extra)
+    fuzzer = guided_python()
+    random = [] if names else ["tests/fuzz", "--hypothesis-profile=fuzz"]
+    code = run(tool("python"), "-m", "pytest", *random) if random else 0
+    runner = str(ROOT / "tests" / "fuzz" / "guided" / "guided_run.py")
+    return run(tool("python"), runner, "--python", fuzzer, "--seconds", seconds, *names) or code
+
+
+def guided_python() -> str:
+    """Return a Python that has the fuzzer: the one that is named, or one of its own, made where `.ci/run` makes it."""
+    given = os.environ.get("OYER_ATHERIS_PYTHON")
+    if given:
+        return given
+    place, lock = ROOT / "build" / "ci" / "fuzz", ROOT / "requirements" / "fuzz.txt"
+    python, stamp = place / "bin" / "python", place / "stamp"
+    wanted = hashlib.sha256(lock.read_bytes()).hexdigest() + "  -\n"
+    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return str(python)
+    if place.exists():
+        shutil.rmtree(str(place))
+    options = ["--disable-pip-version-check", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
+    if run(tool("python"), "-m", "venv", str(place)) or run(
+        str(python), "-m", "pip", "install", "-q", *options, "-r", str(lock)
+    ):
+        raise Stop("the fuzzer could not be installed; atheris is for Linux and Python 3.11 to 3.13")
+    stamp.write_text(wanted, encoding="utf-8")
+    return str(python)
 
 
 def format_sources(extra: Sequence[str]) -> int:

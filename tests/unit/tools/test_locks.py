@@ -40,7 +40,7 @@ def dependencies() -> list[Requirement]:
 
 
 def test_there_are_the_locks_we_know() -> None:
-    assert LOCKS == ["dev.txt", "git-server.txt", "run.txt", "smollm.txt"]
+    assert LOCKS == ["dev.txt", "fuzz.txt", "git-server.txt", "run.txt", "smollm.txt"]
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -60,6 +60,7 @@ def test_a_lock_is_exact_hashed_and_names_no_address(name: str) -> None:
     [
         ("run.txt", ["build.in"]),
         ("dev.txt", ["build.in", "dev.in"]),
+        ("fuzz.txt", ["build.in", "fuzz.in"]),
         ("git-server.txt", ["git-server.in"]),
         ("smollm.txt", ["smollm.in"]),
     ],

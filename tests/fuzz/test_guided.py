@@ -1,0 +1,59 @@
+"""The corpus of the guided harnesses, replayed without a fuzzer; and, with one, a short run of each harness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from guided import CORPUS, HARNESSES, PLANTED, Escaped, corpus_of, harness
+from guided_run import Limits, report, run
+
+CORPUS_LIMIT_BYTES = 300_000
+SECONDS = 2
+
+
+@pytest.mark.parametrize("name", HARNESSES)
+def test_everything_once_found_is_answered_for(name: str) -> None:
+    one, files = harness(name), list(corpus_of(name))
+    assert any(path.name.startswith("seed-") for path in files)
+    for path in files:
+        one(path.read_bytes())
+
+
+def test_the_corpus_is_small_and_every_file_has_a_harness() -> None:
+    assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < CORPUS_LIMIT_BYTES
+    assert sorted(path.name for path in CORPUS.iterdir()) == sorted(HARNESSES)
+
+
+def test_an_error_of_another_room_is_an_escape() -> None:
+    with pytest.raises(Escaped):
+        harness("planted-error")(b"!")
+    harness("planted-error")(b"?")
+
+
+@pytest.fixture
+def python(need: object) -> Path:
+    """A Python that has the fuzzer."""
+    return need("atheris")  # type: ignore[operator,no-any-return]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HARNESSES)
+def test_a_short_run_finds_nothing(name: str, python: Path, tmp_path: Path) -> None:
+    ran = run(python, name, Limits(SECONDS), tmp_path)
+    report(ran)
+    assert not ran.finding, f"{ran.finding}\n{ran.log.read_text(errors='replace')[-3000:]}"
+    assert ran.executions > 0
+    assert ran.edges > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("planted-error", "escaped"), ("planted-hang", "too long"), ("planted-growth", "too much memory")],
+)
+def test_a_planted_fault_is_found_and_its_input_saved(name: str, told: str, python: Path, tmp_path: Path) -> None:
+    assert name in PLANTED
+    ran = run(python, name, Limits(30, input_timeout_s=2 if name == "planted-hang" else 30, rss_limit_mb=400), tmp_path)
+    assert told in ran.finding
+    assert [path.read_bytes()[:1] for path in ran.inputs] == [b"!"]
