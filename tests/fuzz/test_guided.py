@@ -22,6 +22,7 @@ def test_everything_once_found_is_answered_for(name: str) -> None:
 
 def test_the_corpus_is_small_and_every_file_has_a_harness() -> None:
     assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < CORPUS_LIMIT_BYTES
+    assert all(path.name.startswith(("seed-", "found-")) for path in CORPUS.rglob("*") if path.is_file())
     assert sorted(path.name for path in CORPUS.iterdir()) == sorted(HARNESSES)
 
 
