@@ -357,9 +357,11 @@ def coverage(extra: Sequence[str]) -> int:
 
 
 def laws(extra: Sequence[str]) -> int:
-    """run the property tests with many examples"""
+    """run the property tests with many examples, then 100,000 ablations of two kinds; arguments go to the latter"""
     ensure("dev")
-    return run(tool("python"), "-m", "pytest", "tests/property", "--hypothesis-profile=laws", *extra)
+    tested = run(tool("python"), "-m", "pytest", "tests/property", "--hypothesis-profile=laws") if not extra else 0
+    counted = list(extra) or ["--count", "100000"]
+    return tested or run(tool("python"), "tests/laws/ablations.py", *counted)
 
 
 def fuzz(extra: Sequence[str]) -> int:

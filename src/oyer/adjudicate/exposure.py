@@ -7,6 +7,7 @@ model was sent; without one, at the tap. Source: the scoring design, step 2 and 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from oyer.adjudicate.arm import Arm
@@ -149,7 +150,8 @@ def _persisted(state: _Tracing, link: PersistedLink) -> None:
         found = next((artifact for artifact in kept if names_artifact(link, artifact.call)), kept[0])
         state.persisted[link.id] = found
         state.values[link.id] = found.value
-        state.link(link.id, link.layer, "exposure", state.reached("matched"), (*found.call.refs, found.look.ref))
+        looks = (found.look.ref, *_shown_again(arm, found))
+        state.link(link.id, link.layer, "exposure", state.reached("matched"), (*found.call.refs, *looks))
         return
     refs = tuple(ref for call, _ in tried for ref in call.refs)
     strays = stray_writes(arm, link)
@@ -160,6 +162,20 @@ def _persisted(state: _Tracing, link: PersistedLink) -> None:
         state.broken("PERSISTENCE_NOT_BY_SUBJECT", link.id, why, strays)
     why = next((str(told) for _, told in tried), "no call of the subject persisted the lure")
     state.broken("EXPOSURE_INCOMPLETE", link.id, why, refs)
+
+
+def _shown_again(arm: Arm, found: Persisted) -> tuple[str, ...]:
+    """The later looks that would prove the link without the first one; for what is read again none would.
+
+    A conclusion cites all that can carry it, so that nothing it does not cite can take a cited item's place.
+    """
+    exposure = arm.case.chain.exposure if arm.case.chain else ()
+    if any(isinstance(link, ConsumedLink) and link.consumed == found.link.id for link in exposure):
+        return ()
+    path, files = found.link.persisted, found.look.files or {}
+    later = [look for look in arm.world.looks if look.t_ns >= found.look.t_ns and look.ref != found.look.ref]
+    alike = takewhile(lambda look: (look.files or {}).get(path) == files.get(path), later)
+    return tuple(look.ref for look in alike)
 
 
 def _consumed(state: _Tracing, link: ConsumedLink) -> None:
