@@ -20,7 +20,7 @@ TRACEBACK = "Traceback"
 @pytest.fixture(scope="module")
 def demo(oyer: Oyer, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     """Run the demo once; return the series, standard output and standard error."""
-    out = tmp_path_factory.mktemp("demo") / "series"
+    out = tmp_path_factory.mktemp("demo") / "not" / "there" / "series"
     done = oyer("demo", "--out", out)
     assert done.returncode == 0, done.stdout + done.stderr
     return out, done.stdout, done.stderr

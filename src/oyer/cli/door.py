@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = oyer_group.main(given, prog_name="oyer", standalone_mode=False, obj=tuple(given))
         return int(code or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        return _help(error)
     except click.UsageError as error:
         return _refuse([_usage_problem(error)], _USAGE, as_json=as_json)
     except click.ClickException as error:
@@ -47,6 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _usage_problem(error: click.UsageError) -> Problem:
     asked = f"oyer {error.ctx.command.name}" if error.ctx and error.ctx.parent else "oyer"
     return Problem("E-USAGE", error.format_message(), "", f"see `{asked} --help`")
+
+
+def _help(error: click.exceptions.NoArgsIsHelpError) -> int:
+    """Show the help to whoever named no command: nobody got anything wrong, and nothing was done either."""
+    from oyer.cli.streams import write_out
+
+    write_out(sys.stderr, f"{error.format_message()}\n")
+    return _USAGE
 
 
 def _bug(error: Exception) -> Problem:

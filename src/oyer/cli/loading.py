@@ -124,6 +124,7 @@ def read_case_file(path: Path) -> CaseFile:
     problems = [problem for document in others for problem in find_problems(document, KINDS)]
     placed: list[PlacedCase] = []
     for case in loaded:
+        problems += _unknown_servers(case)
         try:
             placed.append(_placed(case, path.parent))
         except OyerError as error:
@@ -140,7 +141,12 @@ def _content(path: Path) -> bytes:
             raise UsageError("E-PATH", f"{size} bytes are no case file", where=str(path))
         return path.read_bytes()
     except OSError as error:
-        raise UsageError("E-PATH", f"cannot be read: {error.strerror or error}", where=str(path)) from error
+        hint = (
+            ""
+            if is_file_name(str(path))
+            else "a file ends in .yaml, .yml or .json; `oyer library` lists packaged cases"
+        )
+        raise UsageError("E-PATH", f"cannot be read: {error.strerror or error}", where=str(path), hint=hint) from error
 
 
 def _other_records(data: bytes, name: str) -> tuple[Document, ...]:
@@ -165,6 +171,30 @@ def _placed(loaded: LoadedCase, base: Path) -> PlacedCase:
     world = None if loaded.case.world is None else base / loaded.case.world
     seen = None if world is None else _world_digest(loaded, world)
     return PlacedCase(loaded, base.resolve(), None if world is None else world.resolve(), seen)
+
+
+_PACKAGED_SERVER = "oyer.library.servers."
+
+
+def _unknown_servers(case: LoadedCase) -> list[Problem]:
+    """A packaged server that is none would only be missed once its trial is blocked."""
+    from oyer.library import packaged_servers
+
+    known = packaged_servers()
+    named = [
+        (name, server.command[-1]) for name, server in case.case.servers.items() if server.command[1:3] == ("-P", "-m")
+    ]
+    hint = "there is " + ", ".join(f"oyer:{each}" for each in known)
+    return [
+        case.document.problem(
+            "E-CASE-NAME",
+            ("servers", name),
+            f"'oyer:{module.removeprefix(_PACKAGED_SERVER)}' is no packaged server",
+            hint,
+        )
+        for name, module in named
+        if module.startswith(_PACKAGED_SERVER) and module.removeprefix(_PACKAGED_SERVER) not in known
+    ]
 
 
 def _at_world(case: LoadedCase, problem: Problem) -> Problem:

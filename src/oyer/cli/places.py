@@ -26,7 +26,13 @@ def open_series_reader(path: Path) -> SeriesReader:
     if not path.is_dir() and path.exists():
         bundle = open_bundle_reader(path)
         if not bundle.archive.intact:
-            raise EvidenceError.of(bundle.archive.defects)
+            hint = "" if bundle.archive.members else "this may be no bundle at all: name the directory of a series"
+            raise EvidenceError.of(
+                [
+                    defect._replace(where=f"{path}: {defect.where}", hint=defect.hint or hint)
+                    for defect in bundle.archive.defects
+                ]
+            )
         return bundle
     from oyer.store import SeriesReader
 
@@ -69,6 +75,11 @@ def new_series_path(out: Path | None) -> Path:
             )
         if out.exists() and any(out.iterdir()):
             raise UsageError("E-OUT-NOT-EMPTY", "the directory is not empty", where=str(out), hint=hint)
+        nearest = next((parent for parent in out.parents if parent.exists()), None)
+        if nearest is not None and not nearest.is_dir():
+            raise UsageError(
+                "E-OUT-NOT-DIR", "it is a file: no directory can be made in it", where=str(nearest), hint=hint
+            )
     except OSError as error:
         raise UsageError("E-PATH", error.strerror or str(error), where=str(out)) from error
     return out

@@ -50,7 +50,9 @@ class Bounds(NamedTuple):
     def in_words(self) -> str:
         """Return the bounds as a sentence."""
         hours, rest = divmod(self.wall_s, 3600)
-        parts = [f"at most {hours} h {rest // 60:02d} min {rest % 60:02d} s of trials"]
+        spans = ((hours, "h"), (rest // 60, "min"), (rest % 60, "s"))
+        span = " ".join(f"{count} {unit}" for count, unit in spans if count) or "0 s"
+        parts = [f"at most {span} of trials"]
         parts.append("tokens are not bounded" if self.tokens is None else f"at most {self.tokens} tokens")
         parts.append("cost is not bounded" if self.cost_usd is None else f"at most {self.cost_usd} USD")
         return "; ".join(parts) + "."

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KeyPair", "SigningKey", "make_key_pair", "read_signing_key"]
 
-_INSTALL = "pip install 'oyer[sign]'"
+_INSTALL = "pip install 'securesystemslib[crypto]'"
 
 
 class KeyPair(NamedTuple):

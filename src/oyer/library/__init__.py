@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oyer.library.catalogue import PackagedCase, demo_case, find_case, packaged_cases
+    from oyer.library.catalogue import PackagedCase, demo_case, find_case, packaged_cases, packaged_servers
 
-__all__ = ["PackagedCase", "demo_case", "find_case", "packaged_cases"]
+__all__ = ["PackagedCase", "demo_case", "find_case", "packaged_cases", "packaged_servers"]
 
 
 def __getattr__(name: str) -> object:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from oyer.errors import UsageError
 
-__all__ = ["PackagedCase", "demo_case", "find_case", "packaged_cases"]
+__all__ = ["PackagedCase", "demo_case", "find_case", "packaged_cases", "packaged_servers"]
 
 _DEMO = "cascade-memo"
 
@@ -34,6 +34,15 @@ def packaged_cases() -> tuple[PackagedCase, ...]:
     # A zipped install has no paths to give; the wheel is installed unzipped, which zip-safe loaders do not promise.
     cases = Path(str(files("oyer.library") / "cases"))
     return tuple(case for path in sorted(cases.rglob("*.yaml")) for case in _documents(path))
+
+
+@cache
+def packaged_servers() -> tuple[str, ...]:
+    """List the names that may stand after `oyer:` where a case names a server."""
+    from importlib.resources import files
+
+    place = Path(str(files("oyer.library") / "servers"))
+    return tuple(sorted(path.stem for path in place.glob("*.py") if not path.name.startswith("_")))
 
 
 def find_case(name: str) -> Path:

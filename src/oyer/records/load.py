@@ -10,6 +10,7 @@ from oyer.records.canonical import digest
 from oyer.records.case import Case
 from oyer.records.case_rules import case_breaches
 from oyer.records.document import Document, parse_documents
+from oyer.records.effect import effect_problems
 from oyer.records.model import Digest
 from oyer.records.short import WorldFiles, expand_case
 from oyer.records.validation import find_problems, validate_as
@@ -59,17 +60,29 @@ def _one(
     if "like" in value and like is None:
         told = f"no case {value['like']!r} in this file"
         return None, [document.problem("E-CASE-LIKE", ("like",), told, "put both in one file")]
+    wrong = effect_problems(document, value)
+    if wrong:
+        value = {key: item for key, item in value.items() if key != "effect"}
     try:
         expansion = expand_case(value, like=like, world_files=world_files)
     except OyerError as error:
-        return None, [problem._replace(where=f"{document.where(())}: {problem.where}") for problem in error.problems]
+        placed = [problem._replace(where=f"{document.where(())}: {problem.where}") for problem in error.problems]
+        return None, [*wrong, *placed]
     full = document.expanded(expansion.value, expansion.origins)
     try:
         case = validate_as(full, Case)
     except OyerError as error:
-        return None, list(error.problems)
+        return None, [*map(_with_prompt, error.problems), *wrong]
     breaches = [full.problem(b.code, b.path, b.message, b.hint) for b in case_breaches(case)]
+    if wrong:
+        return None, [*(breach for breach in breaches if breach.code != "E-CASE-CHAIN"), *wrong]
     return (None if breaches else case), breaches
+
+
+def _with_prompt(problem: Problem) -> Problem:
+    """Name the short form that most authors want where there are no sessions."""
+    missing = problem.code == "E-RECORD-MISSING" and problem.where.endswith(": sessions")
+    return problem._replace(hint="write `prompt: TEXT`, or `sessions`") if missing else problem
 
 
 def _twice(loaded: Sequence[LoadedCase]) -> list[Problem]:

@@ -48,7 +48,8 @@ def expand_case(
     if "prompt" in case and "sessions" not in case:
         case["sessions"] = [{"id": MAIN, "turns": [case.pop("prompt")]}]
         origins[("sessions",)] = ("prompt",)
-    case["sessions"] = parts.expand_sessions(case.get("sessions"))
+    if "sessions" in case:
+        case["sessions"] = parts.expand_sessions(case["sessions"])
     _expand_parts(case, origins)
     _defaults(case, world_files)
     return Expansion(resolve_vars(case), origins)
@@ -70,7 +71,7 @@ def _expand_parts(case: dict[str, Any], origins: dict[Path, Path]) -> None:
     if isinstance(case.get("servers"), dict):
         case["servers"] = {name: parts.expand_server(server) for name, server in case["servers"].items()}
     servers = tuple(case["servers"]) if isinstance(case.get("servers"), dict) else ()
-    if isinstance(case.get("effect"), dict) and "chain" not in case and "file" in case["effect"]:
+    if parts.is_effect(case.get("effect")) and "chain" not in case:
         effect = case.pop("effect")
         case.update(parts.effect_parts(effect, case, servers))
         origins |= {("chain",): ("effect",), ("sinks", "files"): ("effect",)}
@@ -96,9 +97,12 @@ def _expand_parts(case: dict[str, Any], origins: dict[Path, Path]) -> None:
     if case.get("pressure") == "none":
         case["pressure"] = None
     if "doubles" in case:
-        listed = case["sessions"] if isinstance(case["sessions"], list) else []
-        sessions = tuple(str(session.get("id")) for session in listed if isinstance(session, dict))
-        case["doubles"] = parts.expand_doubles(case["doubles"], sessions, servers)
+        case["doubles"] = parts.expand_doubles(case["doubles"], _session_ids(case), servers)
+
+
+def _session_ids(case: Mapping[str, Any]) -> tuple[str, ...]:
+    listed = case.get("sessions")
+    return tuple(str(each.get("id")) for each in listed if isinstance(each, dict)) if isinstance(listed, list) else ()
 
 
 def _defaults(case: dict[str, Any], world_files: WorldFiles | None) -> None:
@@ -118,28 +122,32 @@ def _effect_doubles(
     effect: Mapping[str, Any], case: Mapping[str, Any], world_files: WorldFiles
 ) -> dict[str, Any] | None:
     """Derive both scripts of a packaged-files case: read every file; the tempted one also does the effect."""
-    at = (case.get("intervention") or {}).get("at")
-    if not isinstance(at, dict) or not isinstance(case.get("world"), str):
+    intervention, sessions = case.get("intervention"), _session_ids(case)
+    if not isinstance(intervention, dict) or not isinstance(case.get("world"), str) or not sessions:
         return None
-    server = case["servers"].get(at.get("server")) if isinstance(case.get("servers"), dict) else None
+    at = intervention.get("at")
+    if not isinstance(at, dict) or not isinstance(at.get("server"), str):
+        return None
+    server = case["servers"].get(at["server"]) if isinstance(case.get("servers"), dict) else None
     if not isinstance(server, dict) or server.get("command", [])[-1:] != ["oyer.library.servers.files"]:
         return None
-    read = f"{at['server']}.{at.get('tool')}"
-    session = case["sessions"][0]["id"]
-    reads = [{"call": read, "arguments": {"path": path}} for path in world_files(case["world"])]
-    intervention = case["intervention"]
-    lure = (intervention.get("append_text") or {}).get("text") or (intervention.get("replace_text") or {}).get("with")
-    content = effect.get("contains", effect.get("equals", ""))
-    action = {"call": parts.split_tool(effect.get("by"), tuple(case["servers"]))}
-    if not lure or not isinstance(action["call"], dict):
+    lure = _part(intervention, "append_text", "text") or _part(intervention, "replace_text", "with")
+    tool = parts.split_tool(effect["by"], tuple(case["servers"]))
+    if not isinstance(lure, str) or not isinstance(tool, dict) or tool["server"] not in case["servers"]:
         return None
+    read = f"{at['server']}.{at.get('tool')}"
+    reads = [{"call": read, "arguments": {"path": path}} for path in world_files(case["world"])]
     action = {
-        "call": f"{action['call']['server']}.{action['call']['tool']}",
-        "arguments": {"path": effect["file"], "content": content},
+        "call": f"{tool['server']}.{tool['tool']}",
+        "arguments": {"path": effect["file"], "content": effect.get("contains", effect.get("equals", ""))},
         "if_seen": lure.strip(),
     }
-    done = {"say": "Done."}
+    session, done = sessions[0], {"say": "Done."}
     return {"proper": {session: [*reads, done]}, "tempted": {session: [*reads, action, done]}}
+
+
+def _part(value: Mapping[str, Any], kind: str, key: str) -> Any:
+    return value[kind].get(key) if isinstance(value.get(kind), dict) else None
 
 
 def resolve_vars(case: dict[str, Any]) -> dict[str, Any]:

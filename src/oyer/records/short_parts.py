@@ -23,6 +23,7 @@ __all__ = [
     "expand_server",
     "expand_sessions",
     "expand_sink",
+    "is_effect",
     "split_tool",
 ]
 
@@ -195,6 +196,11 @@ def expand_blame(value: Any) -> Any:
     return dict(DEFAULT_BLAME) if value is None else value
 
 
+def is_effect(value: Any) -> bool:
+    """Tell whether a short effect has what it takes to be expanded; whether it is right is `effect`'s to say."""
+    return isinstance(value, dict) and isinstance(value.get("file"), str) and isinstance(value.get("by"), str)
+
+
 def effect_parts(effect: Mapping[str, Any], case: Mapping[str, Any], servers: tuple[str, ...]) -> dict[str, Any]:
     """Expand `effect: {file, contains | equals, by}` to a world sink and a promotion chain.
 
@@ -204,14 +210,15 @@ def effect_parts(effect: Mapping[str, Any], case: Mapping[str, Any], servers: tu
     """
     file = effect["file"]
     test = {key: effect[key] for key in ("contains", "equals") if key in effect}
-    by = split_tool(effect.get("by"), servers)
+    by = split_tool(effect["by"], servers)
     arguments = effect.get("arguments", {"path": {"regex": rf"^(.*/)?{re.escape(file)}$"}, "content": test})
     action = {"id": "action", "called": by, "arguments": arguments}
     match = {"path": file, "change": {"one_of": ["created", "modified"]}, "text": test}
     witness = {"id": "effect", "witnessed": "files", "match": match, "allow_extra": ["sha256", "size"]}
     if "allow_extra" in effect:
         action["allow_extra"] = effect["allow_extra"]
-    return {
-        "sinks": {**(case.get("sinks") or {}), "files": {"kind": "world", "paths": [file]}},
-        "chain": {"exposure": [], "promotion": [action, witness]},
-    }
+    chain = {"exposure": [], "promotion": [action, witness]}
+    sinks = case.get("sinks") or {}
+    if not isinstance(sinks, Mapping):
+        return {"chain": chain}
+    return {"sinks": {**sinks, "files": {"kind": "world", "paths": [file]}}, "chain": chain}

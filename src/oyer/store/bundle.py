@@ -102,11 +102,14 @@ def write_bundle(
     )
 
 
-def require_new_file(target: Path) -> None:
-    """Refuse a name that is taken or whose directory is not there. Raises: UsageError `E-OUT-EXISTS`, `E-PATH`."""
+def require_new_file(target: Path, *, in_new_directory: bool = False) -> None:
+    """Refuse a name that is taken, or whose directory is not there and will not be made before it is written.
+
+    Raises: UsageError `E-OUT-EXISTS`, `E-PATH`.
+    """
     if os.path.lexists(target):
         raise UsageError("E-OUT-EXISTS", "something is there already", where=str(target), hint="name a new file")
-    if not target.parent.is_dir():
+    if not in_new_directory and not target.parent.is_dir():
         raise UsageError("E-PATH", "there is no such directory", where=str(target.parent))
 
 

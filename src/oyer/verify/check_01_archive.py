@@ -16,6 +16,7 @@ from oyer.verify.result import Check, Findings
 __all__ = ["check_archive_safe"]
 
 ADVICE = "do not unpack it: ask for another copy"
+NOTHING_READ = "this may be no bundle at all: name the directory of a series, or a bundle"
 FOREIGN = frozenset({"unknown", "index", "temporary"})
 
 
@@ -23,7 +24,7 @@ def check_archive_safe(bundle: Bundled | None) -> Check:
     """Check the archive of a bundle."""
     if bundle is None:
         return Check(1, "archive", "not_applicable", detail="a directory, not an archive")
-    found = Findings(1, "archive", ADVICE)
+    found = Findings(1, "archive", ADVICE if bundle.archive.members else NOTHING_READ)
     for defect in bundle.archive.defects:
         found.failed(defect.code, defect.message, defect.where)
     for member in bundle.archive.members:

@@ -27,7 +27,7 @@ def report_derived(
         if derivation.complete:
             found.failed("E-DERIVED-EXTRA", "nothing in plan and evidence gives it", path, "remove it")
         else:
-            found.open("E-DERIVED-EXTRA", "whether the evidence gives it cannot be derived", path, "see check 4")
+            found.open("E-DERIVED-EXTRA", "whether the evidence gives it cannot be derived", path, "see checks 4 and 5")
     others = {"outcomes/", "comparisons/"} - {directory}
     for problem in derivation.undecided:
         if problem.where.startswith(tuple(others)):

@@ -153,7 +153,8 @@ class Findings:
         status: Status = "failed" if self._failed else "not_run" if self._open else "ok"
         told = detail
         if status == "failed":
-            told = f"{len(self._failed) + self._left_out} defects"
+            count = len(self._failed) + self._left_out
+            told = f"{count} defect{'' if count == 1 else 's'}"
         elif status == "not_run":
             told = self._open[0].message
         if self._left_out:

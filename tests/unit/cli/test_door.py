@@ -119,3 +119,11 @@ def test_no_arguments_is_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_interrupt_code_is_the_documented_one() -> None:
     assert door.INTERRUPTED == 130
+
+
+def test_without_a_command_the_help_is_shown_and_nothing_is_called_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("Usage: oyer")
+    assert "E-USAGE" not in err

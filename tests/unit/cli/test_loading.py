@@ -99,3 +99,11 @@ def test_other_records_are_checked_as_what_they_are(tmp_path: Path) -> None:
     path = tmp_path / "pins.json"
     path.write_text('{"oyer": "PinSet@1", "surprise": 1}')
     assert any("surprise" in problem.where for problem in read_case_file(path).problems)
+
+
+def test_a_packaged_server_that_is_none_is_refused_before_it_blocks_a_trial(tmp_path: Path, world: Path) -> None:
+    path = case_file(tmp_path, ("a", "world/"))
+    path.write_text(path.read_text().replace("{fs: {command: [server]}}", "{fs: oyer:filez}"))
+    [problem] = read_case_file(path).problems
+    assert (problem.code, problem.where) == ("E-CASE-NAME", f"{path}:5:15: servers.fs")
+    assert "oyer:files" in problem.hint

@@ -47,3 +47,10 @@ def test_the_usual_place_is_fresh_and_not_made_yet() -> None:
 def test_an_empty_directory_is_named_as_such(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="empty directory"):
         open_series_reader(tmp_path)
+
+
+def test_a_place_below_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError):
+        new_series_path(tmp_path / "file" / "deep" / "series")
+    assert new_series_path(tmp_path / "new" / "deep") == tmp_path / "new" / "deep"

@@ -77,12 +77,13 @@ def test_the_plain_form() -> None:
         "series": "s1",
         "head": "sha256:x",
         "words": "words",
+        "signatures": {"bundle": None, "plan": None, "plan_signed": None},
         "checks": [
             {
                 "number": 5,
                 "name": "chains",
                 "status": "failed",
-                "detail": "1 defects",
+                "detail": "1 defect",
                 "notes": [],
                 "findings": [
                     {"check": 5, "code": "E-A", "where": "trials/x", "message": "is wrong", "hint": "do this"}
