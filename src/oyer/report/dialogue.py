@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from oyer.errors import ProtocolError
 from oyer.protocol import loads
-from oyer.report.page import Look, Page, Segment, Style, fold, line, say, text_fold
+from oyer.report.page import Line, Look, Page, Segment, Style, fold, line, say, text_fold
 from oyer.report.safe import neutralise, printable_lines
 from oyer.report.transcript import Message
 
@@ -33,12 +33,14 @@ _WHO = {
 _WIRE = ("mcp.", "model.", "sink.")
 """Kinds whose bytes are more than the text shown of them."""
 _CONTEXT = 1
+_MOST_COMPARED = 1000
+"""Lines that are compared one by one."""
 _INDENT = "      "
 
 
 def render_transcript(messages: Sequence[Message], look: Look, *, raw: bool = False) -> Page:
     """Lay out messages, session by session."""
-    page: Page = ()
+    page: list[Line] = []
     session: str | None = None
     plumbing = _plumbing_refs(messages)
     for message in messages:
@@ -46,7 +48,7 @@ def render_transcript(messages: Sequence[Message], look: Look, *, raw: bool = Fa
             session = message.session
             page += ((), line(say(f"session {session}", "strong")))
         page += _one(message, look, brief=message.ref in plumbing, raw=raw)
-    return page
+    return tuple(page)
 
 
 def _plumbing_refs(messages: Sequence[Message]) -> frozenset[str]:
@@ -127,8 +129,8 @@ def _difference(message: Message, look: Look) -> Page:
     if before == after:
         before, after = _decoded(message.original or b""), _decoded(message.delivered or b"")
     one, other = before.split("\n"), after.split("\n")
-    page: list[tuple[Segment, ...]] = []
-    for group in difflib.SequenceMatcher(None, one, other, autojunk=False).get_grouped_opcodes(_CONTEXT):
+    page: list[Line] = []
+    for group in _groups(one, other):
         if page:
             page.append(line(_INDENT, say("...", "dim")))
         for tag, a, b, c, d in group:
@@ -138,6 +140,31 @@ def _difference(message: Message, look: Look) -> Page:
             page += [row for text in one[a:b] for row in _text_lines(text, look, mark="- ", style="removed")]
             page += [row for text in other[c:d] for row in _text_lines(text, look, mark="+ ", style="added")]
     return tuple(page)
+
+
+def _groups(one: list[str], other: list[str]) -> Iterable[list[tuple[str, int, int, int, int]]]:
+    """Group what differs as difflib does; where that would take too long, as one change from its first line on.
+
+    Comparing takes the product of the lengths at worst, and a server chooses both: what both share at the ends is left
+    out first.
+    """
+    shortest = min(len(one), len(other))
+    head = next((n for n in range(shortest) if one[n] != other[n]), shortest)
+    tail = next((n for n in range(shortest - head) if one[-1 - n] != other[-1 - n]), shortest - head)
+    start = max(0, head - _CONTEXT)
+    keep = max(0, tail - _CONTEXT)
+    if max(len(one), len(other)) - start - keep <= _MOST_COMPARED:
+        left, right = one[start : len(one) - keep], other[start : len(other) - keep]
+        found = difflib.SequenceMatcher(None, left, right, autojunk=False).get_grouped_opcodes(_CONTEXT)
+        return [[(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in group] for group in found]
+    ends = len(one) - tail, len(other) - tail
+    return [
+        [
+            ("equal", start, head, start, head),
+            ("replace", head, ends[0], head, ends[1]),
+            ("equal", ends[0], len(one) - keep, ends[1], len(other) - keep),
+        ]
+    ]
 
 
 def _raw(message: Message, look: Look) -> Page:

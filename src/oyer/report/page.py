@@ -92,28 +92,39 @@ def cut(text: str, width: int) -> str:
 
 def hard_fold(text: str, width: int) -> Iterator[str]:
     """Break one neutralised line wherever it is full; spaces are kept as they are."""
+    start = 0
+    while start < len(text):
+        end = _fitting(text, start, width)
+        yield text[start:end]
+        start = end
     if not text:
         yield ""
-    start = used = 0
-    for index, letter in enumerate(text):
-        columns = _columns(letter)
-        if used + columns > width and index > start:
-            yield text[start:index]
-            start, used = index, 0
-        used += columns
-    if text:
-        yield text[start:]
 
 
 def text_fold(text: str, width: int) -> Iterator[str]:
     """Break one neutralised line after a space where there is one in its second half, else where it is full."""
-    while width_of(text) > width:
-        full = next(hard_fold(text, width))
-        space = full.rfind(" ")
-        end = space + 1 if space >= len(full) // 2 else len(full)
-        yield text[:end]
-        text = text[end:]
-    yield text
+    start = 0
+    while (end := _fitting(text, start, width)) < len(text):
+        space = text.rfind(" ", start, end)
+        if space - start >= (end - start) // 2:
+            end = space + 1
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def _fitting(text: str, start: int, width: int) -> int:
+    """Return where the part that begins at `start` is full; it holds one letter at least, if there is one."""
+    # Looked at piece by piece: a line may be as long as a message is allowed to be.
+    piece = text[start : start + max(0, width)]
+    if piece.isascii():
+        return start + max(len(piece), min(1, len(text) - start))
+    used = 0
+    for index in range(start, len(text)):
+        used += _columns(text[index])
+        if used > width and index > start:
+            return index
+    return len(text)
 
 
 def fold(parts: Iterable[Segment | str], look: Look, *, indent: str = "", hanging: str | None = None) -> Page:

@@ -46,3 +46,10 @@ def test_wide_letters_take_two_columns() -> None:
 
 def test_text_is_neutralised_when_it_is_said() -> None:
     assert line("a\x1bb", say("\u202e"))[0].text == r"a\x1bb"
+
+
+def test_a_line_as_long_as_a_message_may_be_is_broken_in_one_pass() -> None:
+    text = "x" * 8_000_000 + " \u00e9" * 1000
+    pieces = list(text_fold(text, 90))
+    assert "".join(pieces) == text
+    assert len(pieces) > 80_000

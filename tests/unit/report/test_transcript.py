@@ -21,11 +21,11 @@ def call(tool: str = "read_inbox", id_: int = 1) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}).encode()
 
 
-def changed_tape() -> Tape:
+def changed_tape(before: str = "one\nstatus: pending\nlast", after: str = "one\nstatus: approved\nlast") -> Tape:
     tape = Tape()
     tape.add("harness", "turn.sent", {"number": 0, "payload": tape.payload(b"Read it.")}, session="a")
     tape.sent(call(), method="tools/call", id_=1, tool="read_inbox")
-    original, modified = answer("one\nstatus: pending\nlast"), answer("one\nstatus: approved\nlast")
+    original, modified = answer(before), answer(after)
     received = tape.received(original, id_=1)
     intervened = {
         "server": "ops",
@@ -65,6 +65,19 @@ def test_the_change_is_drawn_as_a_small_difference() -> None:
     assert "intervened by grant" in text
     assert "limit: 5" in lines
     assert "session a" in lines
+
+
+@pytest.mark.parametrize("far", [0, 50_000], ids=["in one place", "in two places far apart"])
+def test_the_change_in_a_text_made_to_be_slow_to_compare(far: int) -> None:
+    """The same line over and over is the worst for comparing line by line."""
+    before = "\n" * 50_000 + "status: pending" + "\n" * far + ("pending too" if far else "") + "\n" * 50_000
+    text = page_text(
+        render_transcript(read_transcript(changed_tape(before, before.replace("pending", "done")).read()), Look())
+    )
+    lines = [one.strip() for one in text.split("\n")]
+    assert "- status: pending" in lines and "+ status: done" in lines
+    assert ("- pending too" in lines) == bool(far)
+    assert lines.count("-") == max(0, far - 1)
 
 
 def test_bytes_that_nobody_can_prove_are_not_shown_as_delivered() -> None:
