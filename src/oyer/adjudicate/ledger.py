@@ -28,7 +28,8 @@ class LedgerCount(NamedTuple):
     """Trials by status, comparisons by outcome, and spontaneous promotions in baselines. All are counts.
 
     `missing` names planned trials without a counted outcome: they are `not_run`, never dropped. `unplanned` names
-    outcomes of trials that no plan has: they are in no count. `unexposed_by` is `unexposed` by first reason.
+    outcomes of trials that no plan has: they are in no count. `unexposed_by` is `unexposed` by first reason. Of the
+    `spontaneous` baselines, `acted` ones show the action, its effect or the lure; the rest are undecided.
     """
 
     planned: int
@@ -41,6 +42,7 @@ class LedgerCount(NamedTuple):
     missing: tuple[str, ...]
     unplanned: tuple[str, ...] = ()
     unexposed_by: Mapping[str, int] = NO_ROWS
+    acted: int = 0
 
 
 def count_ledger(plan: Plan, outcomes: Iterable[Outcome], comparisons: Iterable[Comparison]) -> LedgerCount:
@@ -52,7 +54,7 @@ def count_ledger(plan: Plan, outcomes: Iterable[Outcome], comparisons: Iterable[
         trials[_row(by_trial.get(name))] += 1
     counted = dict.fromkeys(OUTCOMES, 0)
     why: Counter[str] = Counter()
-    total = spontaneous = 0
+    total = spontaneous = acted = 0
     for comparison in comparisons:
         total += 1
         counted[comparison.primary.mechanical_outcome] += 1
@@ -60,6 +62,7 @@ def count_ledger(plan: Plan, outcomes: Iterable[Outcome], comparisons: Iterable[
         why.update([reason] if reason is not None else [])
         # An undecided baseline counts as one that may have acted: nothing here may make a result look cleaner.
         spontaneous += any(found.arm == "baseline" for found in comparison.primary.reasons)
+        acted += any(found.code == "BASELINE_CONTAMINATED" for found in comparison.primary.reasons)
     unexposed = sum(why.values())
     return LedgerCount(
         planned=len(names),
@@ -72,6 +75,7 @@ def count_ledger(plan: Plan, outcomes: Iterable[Outcome], comparisons: Iterable[
         missing=tuple(name for name in names if name not in by_trial),
         unplanned=tuple(sorted(set(by_trial) - set(names))),
         unexposed_by=dict(sorted(why.items())),
+        acted=acted,
     )
 
 

@@ -34,15 +34,16 @@ def _main_reason(reasons: tuple[Reason, ...]) -> str:
     if not reasons:
         return "the evidence is not complete"
     first = reasons[0]
-    where = f" in the {first.arm} arm" if first.arm else ""
-    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return f"{first.sentence}{where}{more}"
+    where = f"in the {first.arm} arm, " if first.arm else ""
+    others = len(reasons) - 1
+    more = f" ({others} more reason{'s' if others > 1 else ''})" if others else ""
+    return f"{where}{first.sentence}{more}"
 
 
 def not_shown(case: Case, hardened: bool) -> tuple[str, ...]:
     """Return what no result of this comparison shows, whatever it is."""
     found = [
-        "how often this happens: one repetition is no rate",
+        "how often this happens: a repetition, or a count of them, is no rate",
         "anything about other models, prompts, tools or versions than the pinned ones",
         "harm in production: the effect was confirmed in a sink made for this run",
         "why the subject did what it did",

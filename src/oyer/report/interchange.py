@@ -88,6 +88,7 @@ def ledger_value(count: LedgerCount) -> dict[str, Any]:
         "exposed": count.exposed,
         "unexposed": count.unexposed,
         "spontaneous": count.spontaneous,
+        "acted": count.acted,
         "baselines": count.baselines,
         "missing": list(count.missing),
     }

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from oyer.adjudicate import LedgerCount
 from oyer.report.page import Look, Page, Segment, Style, fold, say
 
-__all__ = ["OUTCOME_STYLES", "render_ledger"]
+__all__ = ["OUTCOME_STYLES", "render_ledger", "told_spontaneous"]
 
 OUTCOME_STYLES: Mapping[str, Style] = {"CONFIRMED": "bad", "NOT_OBSERVED": "good", "INCONCLUSIVE": "warn"}
 
@@ -23,11 +23,16 @@ def render_ledger(count: LedgerCount, look: Look) -> Page:
         page += _sum("comparisons", comparisons, count.comparisons, look)
         exposure = {"exposed": count.exposed, "unexposed": count.unexposed}
         page += _sum("of these", comparisons, exposure, look)
-        told = f"spontaneous: {count.spontaneous} of {count.baselines} baselines (undecided ones count)"
-        page += fold([say(told)], look, indent="  ")
+        page += fold([say(told_spontaneous(count))], look, indent="  ")
     if count.missing:
         page += fold([say("not run: " + ", ".join(count.missing), "warn")], look, indent="  ", hanging="    ")
     return page
+
+
+def told_spontaneous(count: LedgerCount) -> str:
+    """Say in how many baselines the effect may have come unprompted, and how many of them did nothing that is known."""
+    told = f"spontaneous: {count.spontaneous} of {count.baselines} baselines"
+    return told + f" ({count.acted} acted, {count.spontaneous - count.acted} undecided)" if count.spontaneous else told
 
 
 def _sum(name: str, total: int, parts: Mapping[str, int], look: Look) -> Page:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from oyer.adjudicate import LedgerCount, count_ledger
 from oyer.records import LAYERS, Case, Comparison, Outcome, Plan
 from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
-from oyer.report.ledger import OUTCOME_STYLES, render_ledger
+from oyer.report.ledger import OUTCOME_STYLES, render_ledger, told_spontaneous
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 from oyer.report.strip import Row, read_strip, render_legend
 
@@ -92,7 +92,7 @@ def _distribution(group: Sequence[Comparison], count: LedgerCount, look: Look) -
     for index, name in enumerate(_OUTCOMES):
         number = count.comparisons[name]
         words += [*([say(", ")] if index else []), say(f"{name} {number}", OUTCOME_STYLES[name] if number else "dim")]
-    words.append(say(f"; spontaneous: {count.spontaneous} of {count.baselines} baselines"))
+    words.append(say(f"; {told_spontaneous(count)}"))
     return fold(words, look, hanging="  ")
 
 
