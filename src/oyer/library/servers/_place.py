@@ -91,6 +91,8 @@ class Place:
     def _names(self, path: str) -> list[str]:
         if not path or "\0" in path:
             raise PlaceError("a path is needed")
+        if any("\ud800" <= letter <= "\udfff" for letter in path):
+            raise PlaceError("the path holds a lone surrogate, which no name can")
         inside = path
         if path.startswith("/"):
             if path != self._root and not path.startswith(self._root.rstrip("/") + "/"):

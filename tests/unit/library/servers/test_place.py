@@ -45,6 +45,14 @@ def test_a_lone_surrogate_is_refused_and_nothing_is_written(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("path", ["\ud800", "a/\udcff", "\udfffx/y"])
+def test_a_lone_surrogate_in_a_path_is_refused(tmp_path: Path, path: str) -> None:
+    place = Place(str(tmp_path))
+    for use in (place.read_text, place.listing, lambda given: place.write_text(given, "x")):
+        with pytest.raises(PlaceError, match="surrogate"):
+            use(path)
+
+
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     place = Place(str(tmp_path))
