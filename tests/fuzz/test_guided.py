@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from guided import CORPUS, HARNESSES, PLANTED, Escaped, corpus_of, harness
+from guided_mutate import mutated
 from guided_run import Limits, report, run
 
 CORPUS_LIMIT_BYTES = 300_000
@@ -30,6 +32,21 @@ def test_an_error_of_another_room_is_an_escape() -> None:
     with pytest.raises(Escaped):
         harness("planted-error")(b"!")
     harness("planted-error")(b"?")
+
+
+def test_a_mutation_is_json_of_the_size_that_may_be_and_the_same_again() -> None:
+    seeds = [path.read_bytes() for path in corpus_of("protocol-edits")]
+    for number in range(300):
+        data = seeds[number % len(seeds)]
+        changed = mutated(data, len(data) + 40, number)
+        assert changed == mutated(data, len(data) + 40, number)
+        if changed is not None:
+            assert len(changed) <= len(data) + 40
+            assert all(
+                json.loads(line.decode("utf-8", "surrogatepass")) is not ... for line in changed.split(b"\n") if line
+            )
+    assert mutated(b"no json", 99, 1) is None
+    assert any(mutated(seeds[0], 9_999, number) != seeds[0] for number in range(9))
 
 
 @pytest.fixture

@@ -22,8 +22,15 @@ def main(arguments: list[str]) -> None:
         from guided import harness
 
         one = harness(arguments[1])
+    from guided_mutate import mutated
+
+    def mutate(data: bytes, max_bytes: int, seed: int) -> bytes:
+        """Change JSON as JSON every other time, and bytes as bytes else."""
+        changed = mutated(data, max_bytes, seed) if seed % 2 else None
+        return bytes(atheris.Mutate(data, max_bytes)) if changed is None else changed
+
     warnings.simplefilter("error")
-    atheris.Setup([arguments[0], *arguments[2:]], one)
+    atheris.Setup([arguments[0], *arguments[2:]], one, custom_mutator=mutate)
     atheris.Fuzz()
 
 

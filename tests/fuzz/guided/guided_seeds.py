@@ -21,6 +21,7 @@ from golden_build import build_series  # noqa: E402
 from golden_memory import files_of  # noqa: E402
 from golden_script import CASE_FILE  # noqa: E402
 from guided import CORPUS, HARNESSES, corpus_of  # noqa: E402
+from guided_verify import good  # noqa: E402
 
 from oyer.evidence import (  # noqa: E402
     ARCHIVE_END,
@@ -232,9 +233,14 @@ def chat_seeds() -> Iterator[tuple[str, str, bytes]]:
 def verify_seeds() -> Iterator[tuple[str, str, bytes]]:
     """Yield changes of a series: none, a flipped byte in places, and mended ones."""
     yield "verify-series", "none", b""
-    for file in range(0, 18, 3):
+    for file in range(0, 18, 6):
         yield "verify-series", f"one-{file:02}", bytes([0, file, 1, 40, 1, 1]) + b"x"
-    for file in range(10, 18):
+    files = good()
+    for file, path in enumerate(sorted(files)):
+        for at, line in enumerate(files[path].split(b"\n")):
+            if 200 < len(line) < 1100 and (at % 5 == 3 or path.endswith(".json")) and "/" in path:
+                yield "verify-series", f"line-{file:02}-{at:02}", b"@%d %d\n" % (file, at) + line + b"\n"
+    for file in range(11, 15):
         yield "verify-series", f"mended-{file:02}", bytes([1, file, 4, 200, 2, 2]) + b"99"
 
 
