@@ -8,6 +8,7 @@ and what did not come whole says so.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -37,6 +38,9 @@ _HOP_BY_HOP: Final = frozenset(
     }
 )
 _CONNECT_S: Final = 10.0
+_TAKEN_OUT: Final = b"[upstream key]"
+_ESCAPE: Final = re.compile(rb'\\(?:u00([0-9a-fA-F]{2})|(["/\\]))')
+"""RFC 8259, 7: the ways to write an ASCII letter that a key may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +134,16 @@ class UpstreamClient:
     def _repeats_key(self, progress: _Progress) -> bool:
         """Take the key out of an answer that holds it: an agent under test would otherwise come to know it."""
         key = self._upstream.key
-        if not key or not (key.encode() in progress.body or any(key in value for _, value in progress.headers)):
+        if not key:
             return False
-        progress.body = progress.body.replace(key.encode(), b"[upstream key]")
+        plain = key.encode() in progress.body
+        escaped = key.encode() in _unescaped(progress.body)
+        if not plain and not escaped and not any(key in value for _, value in progress.headers):
+            return False
+        progress.body = progress.body.replace(key.encode(), _TAKEN_OUT)
+        if escaped and key.encode() in _unescaped(progress.body):
+            # Spelt with escapes it has too many forms to be cut out: nothing of such an answer is kept.
+            progress.body = bytearray(_TAKEN_OUT)
         progress.headers = ()
         return True
 
@@ -159,6 +170,13 @@ class _Progress:
 
     def broken(self, failure: Failure, message: str) -> UpstreamAnswer:
         return self.answer(failure, message)
+
+
+def _unescaped(body: bytearray) -> bytes:
+    """Return a body as a reader of its JSON strings sees it, as far as ASCII goes."""
+    if b"\\" not in body:
+        return bytes(body)
+    return _ESCAPE.sub(lambda match: bytes.fromhex(match[1].decode()) if match[1] else match[2], bytes(body))
 
 
 def _said(error: Exception) -> str:

@@ -142,6 +142,18 @@ async def test_an_endpoint_that_repeats_the_key_is_not_passed_on(lab: Any) -> No
         assert bench.journal.faults()[0][:2] == ("gateway", "dependency_unavailable")
 
 
+@pytest.mark.parametrize("letters", [KEY, KEY[3], KEY[-1]], ids=["every letter", "one letter", "the last letter"])
+async def test_a_key_that_is_spelt_with_escapes_is_not_passed_on_either(lab: Any, letters: str) -> None:
+    spelt = "".join(f"\\u{ord(letter):04X}" if letter in letters else letter for letter in KEY)
+    raw = '{"model": "small", "choices": [{"message": {"role": "assistant", "content": "KEY"}}]}'.replace("KEY", spelt)
+    assert KEY in json.loads(raw)["choices"][0]["message"]["content"]
+    async with lab({"raw": raw}) as bench:
+        reply = await bench.ask()
+        assert (reply.status, spelt.encode() in reply.body) == (502, False)
+        assert bench.journal.raw(bench.journal.of("model.response")[0]) == b"[upstream key]"
+        assert bench.journal.faults()[0][:2] == ("gateway", "dependency_unavailable")
+
+
 @pytest.mark.parametrize(("status", "body"), [(429, {"error": "slow down"}), (500, {"error": "oops"}), (404, {})])
 async def test_an_error_answer_passes_as_it_is_and_is_no_fault_of_ours(lab: Any, status: int, body: Any) -> None:
     async with lab({"status": status, "body": body, "headers": {"Retry-After": "7"}}) as bench:
