@@ -397,6 +397,12 @@ def guided_python() -> str:
     return str(python)
 
 
+def attacks(extra: Sequence[str]) -> int:
+    """try every attack of the catalogue on good bundles and print which check caught it; words choose some"""
+    ensure("dev")
+    return run(tool("python"), str(ROOT / "tests" / "golden" / "attacks"), *extra)
+
+
 def format_sources(extra: Sequence[str]) -> int:
     """rewrite the sources in the house style"""
     ensure("dev")
@@ -453,6 +459,7 @@ TARGETS = {
     "coverage": coverage,
     "laws": laws,
     "fuzz": fuzz,
+    "attacks": attacks,
     "format": format_sources,
     "lock": lock,
     "clean": clean,

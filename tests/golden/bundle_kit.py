@@ -7,9 +7,11 @@ anew, and `signed_by` signs it, so that only the one check that looks at the thi
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from oyer.evidence import (
     ARCHIVE_END,
@@ -21,6 +23,7 @@ from oyer.evidence import (
     StoredFile,
     check_archive,
     digest_of,
+    encode_canonical,
     encode_manifest,
     encode_signed,
     make_bundle_statement,
@@ -28,6 +31,7 @@ from oyer.evidence import (
     member_header,
     member_padding,
     parse_seal,
+    parse_signed,
     seal_path,
 )
 from oyer.store import BundleReader, PublicKey
@@ -114,6 +118,26 @@ def signed_by(sign: Callable[[bytes], Signed], members: Mapping[str, bytes], ser
     last = max(path for path in files if path.startswith(SERIES_PREFIX + "seals/"))
     statement = make_bundle_statement(manifest, series, parse_seal(files[last]).digest)
     return {**files, MANIFEST_NAME: encode_manifest(manifest), SIGNATURE_NAME: encode_signed(sign(statement))}
+
+
+def resigned(envelope: bytes, **more: Any) -> bytes:
+    """Change parts of an envelope and keep the rest."""
+    return encode_signed(parse_signed(envelope)._replace(**more))
+
+
+def statement(**more: Any) -> Callable[[bytes], bytes]:
+    """Change fields of a statement."""
+    return lambda payload: encode_canonical({**json.loads(payload), **more})
+
+
+def restated(data: bytes, **more: Any) -> bytes:
+    """Change the payload of an envelope and keep its signature."""
+    return resigned(data, payload=statement(**more)(parse_signed(data).payload))
+
+
+def flipped(signature: bytes) -> bytes:
+    """Change one bit of a signature."""
+    return bytes([signature[0] ^ 1]) + signature[1:]
 
 
 def last_seal_path() -> str:

@@ -36,6 +36,7 @@ from oyer.verify import read_series
 
 SUBJECTS = ("obedient", "wary")
 BOOT = "golden-boot"
+NAME = "golden-series"
 
 
 class GoldenSeries:
@@ -48,7 +49,10 @@ class GoldenSeries:
         conditions: Sequence[Condition] | None = None,
         *,
         sign_plan: Callable[[bytes], bytes] | None = None,
+        name: str = NAME,
+        gateway: bool = False,
     ) -> None:
+        self.name, self.gateway = name, gateway
         self.loaded: LoadedCase = golden_case()
         world = str(directory_digest(()))
         self.plan: Plan = build_plan([self.loaded], subjects, seed=7, conditions=conditions, worlds={"golden": world})
@@ -58,7 +62,7 @@ class GoldenSeries:
         pinsets = {name: {"golden": _keep(pins, _pin_set(self.loaded, name))} for name in subjects}
         self.clock = Ticks()
         manifest = Series(
-            series="golden-series",
+            series=name,
             opened="2026-01-01T00:00:00Z",
             plan=str(digest(self.plan)),
             cases={"golden": self.loaded.digest},
@@ -82,9 +86,10 @@ class GoldenSeries:
     def claim(self, planned: PlannedTrial, attempt: int = 1) -> TrialScript:
         """Claim and open one attempt; its script can be played."""
         self.store.ledger("claimed", trial=planned.trial, attempt=attempt)
-        run = "r" + digest_of(f"{planned.trial}/{attempt}".encode())[7:39]
-        envelope = Envelope("golden-series", planned.trial, run, planned.condition, attempt, BOOT)
-        return TrialScript(self.store.open_attempt(envelope), self.loaded, planned.subject)
+        other = "" if self.name == NAME else f"{self.name}/"
+        run = "r" + digest_of(f"{other}{planned.trial}/{attempt}".encode())[7:39]
+        envelope = Envelope(self.name, planned.trial, run, planned.condition, attempt, BOOT)
+        return TrialScript(self.store.open_attempt(envelope), self.loaded, planned.subject, gateway=self.gateway)
 
     def run(self, planned: PlannedTrial, attempt: int = 1, status: str = "completed") -> None:
         """Run one attempt from its claim to its seal."""
@@ -116,9 +121,11 @@ def build_series(
     conditions: Sequence[Condition] | None = None,
     *,
     sign_plan: Callable[[bytes], bytes] | None = None,
+    name: str = NAME,
+    gateway: bool = False,
 ) -> None:
-    """Write a whole good series; `sign_plan` gives the envelope over its plan."""
-    golden = GoldenSeries(path, subjects, conditions, sign_plan=sign_plan)
+    """Write a whole good series; `sign_plan` gives the envelope over its plan, `gateway` adds that observer."""
+    golden = GoldenSeries(path, subjects, conditions, sign_plan=sign_plan, name=name, gateway=gateway)
     for planned in golden.plan.trials:
         golden.run(planned)
     golden.finish()

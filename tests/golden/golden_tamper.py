@@ -72,6 +72,18 @@ class Forger:
         shutil.copytree(source, to)
         return cls(to)
 
+    def read(self, path: str) -> bytes:
+        """Return a stored file."""
+        return (self.root / path).read_bytes()
+
+    def write(self, path: str, data: bytes) -> None:
+        """Put a stored file in place of the one that is there."""
+        (self.root / path).write_bytes(data)
+
+    def paths(self) -> list[str]:
+        """Return the path of every file, in order."""
+        return [p.relative_to(self.root).as_posix() for p in sorted(self.root.rglob("*")) if p.is_file()]
+
     def path(self, pattern: str) -> Path:
         """Return the one file that a pattern names."""
         (found,) = self.root.glob(pattern)
@@ -79,18 +91,18 @@ class Forger:
 
     def trial(self, word: str) -> str:
         """Return the planned trial whose name ends in a word."""
-        plan = json.loads((self.root / "plan.json").read_bytes())
+        plan = json.loads(self.read("plan.json"))
         (found,) = [item["trial"] for item in plan["trials"] if item["trial"].endswith(word)]
         return str(found)
 
     def journals(self, trial: str) -> dict[str, bytes]:
         """Return the journals of the first attempt of a trial."""
-        return unpack((self.root / packed_path(trial, 1)).read_bytes(), LIMIT_BYTES)
+        return unpack(self.read(packed_path(trial, 1)), LIMIT_BYTES)
 
     def repack(self, trial: str, journals: Mapping[str, bytes]) -> None:
         """Pack other journals for a trial and mend the ledger."""
         stored = pack(journals)
-        (self.root / packed_path(trial, 1)).write_bytes(stored)
+        self.write(packed_path(trial, 1), stored)
 
         def mend(records: Lines) -> None:
             for record in records:
@@ -101,15 +113,14 @@ class Forger:
 
     def edit_ledger(self, edit: Callable[[Lines], object]) -> None:
         """Change the ledger's records and chain them again."""
-        path = self.root / "ledger.jsonl"
-        records = [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+        records = [json.loads(line) for line in self.read("ledger.jsonl").split(b"\n") if line]
         edit(records)
         prev, lines = ABSENT_DIGEST, []
         for seq, record in enumerate(records):
             record["seq"], record["prev"] = seq, prev
             lines.append(encode_canonical(record))
             prev = digest_of(lines[-1])
-        path.write_bytes(b"".join(line + b"\n" for line in lines))
+        self.write("ledger.jsonl", b"".join(line + b"\n" for line in lines))
 
     def edit_events(
         self, trial: str, name: str, edit: Callable[[Lines], object] = lambda _: None, *, spoil: Spoil = as_it_is
@@ -132,28 +143,29 @@ class Forger:
             journals["harness.jsonl"] = chained(harness)
         self.repack(trial, journals)
 
-    def edit_json(self, path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    def edit_json(self, path: Path | str, edit: Callable[[dict[str, Any]], object]) -> None:
         """Change a record and keep its canonical form."""
-        value = json.loads(path.read_bytes())
+        name = path if isinstance(path, str) else path.relative_to(self.root).as_posix()
+        value = json.loads(self.read(name))
         edit(value)
-        path.write_bytes(encode_canonical(value))
+        self.write(name, encode_canonical(value))
 
     def reseal(self) -> None:
         """Write every seal anew: each file that is there now in the seal that listed it, new files in the first."""
-        seals = sorted((self.root / "seals").iterdir())
-        before = [parse_seal(path.read_bytes()) for path in seals]
+        seals = [path for path in self.paths() if path.startswith("seals/")]
+        before = [parse_seal(self.read(path)) for path in seals]
         where = {file.path: seal.number for seal in before for file in seal.files}
-        present = [p.relative_to(self.root).as_posix() for p in sorted(self.root.rglob("*")) if p.is_file()]
+        present = [path for path in self.paths() if is_sealable(path) and not path.startswith(".tmp/")]
         prev = None
         for seal in before:
-            files = [
-                _stored(self.root, path)
-                for path in present
-                if is_sealable(path) and not path.startswith(".tmp/") and where.get(path, 1) == seal.number
-            ]
+            files = [self._stored(path) for path in present if where.get(path, 1) == seal.number]
             made = make_seal(seal.number, seal.act, files, prev, seal.t_wall)
-            (self.root / seal_path(seal.number)).write_bytes(encode_seal(made))
+            self.write(seal_path(seal.number), encode_seal(made))
             prev = made.digest
+
+    def _stored(self, path: str) -> StoredFile:
+        data = self.read(path)
+        return StoredFile(path=path, sha256=digest_of(data), size=len(data))
 
 
 def flip(path: Path, at: int = -2, mask: int = 1) -> None:
@@ -177,8 +189,3 @@ def chained(events: Lines, spoil: Spoil = as_it_is) -> bytes:
         lines.append(spoil(event, encode_canonical(event)))
         prev = digest_of(lines[-1])
     return b"".join(line + b"\n" for line in lines)
-
-
-def _stored(root: Path, path: str) -> StoredFile:
-    data = (root / path).read_bytes()
-    return StoredFile(path=path, sha256=digest_of(data), size=len(data))

@@ -6,34 +6,32 @@ only a signature catches (3): there every digest agrees, and the forger lacks no
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
-import tarfile
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from attacks.forms import FORMS
 from bundle_kit import (
     Members,
     archive_of,
+    flipped,
     last_seal_path,
     members_of,
     mended,
-    odd_header,
-    piece,
+    resigned,
+    restated,
     signed_by,
+    statement,
     verify_bytes,
     verify_file,
-    with_piece,
 )
 from golden_build import build_series
 from golden_tamper import Forger, failing, told, verify
 
 from oyer.evidence import (
-    ARCHIVE_END,
     MANIFEST_NAME,
     PLAN_SIGNATURE,
     SERIES_PREFIX,
@@ -102,94 +100,6 @@ def test_the_good_one_passes_and_says_whose_keys(stage: Stage, tmp_path: Path) -
 
 
 # ---------------------------------------------------------------- the archive itself: check 1
-
-HIDDEN = "series/outcomes/a.json"
-
-
-def _plain(name: str, data: bytes = b"evil") -> Callable[[Members], bytes]:
-    return lambda members: with_piece(members, name, piece(name, data, odd_header(name, len(data))))
-
-
-def _odd(kind: bytes, link: str = "") -> Callable[[Members], bytes]:
-    return lambda members: with_piece(members, HIDDEN, odd_header(HIDDEN, 0, kind, link))
-
-
-def _twice(members: Members) -> bytes:
-    paths = sorted([*members, "series/plan.json"])
-    return b"".join(piece(path, members[path]) for path in paths) + ARCHIVE_END
-
-
-def _reordered(members: Members) -> bytes:
-    return b"".join(piece(path, members[path]) for path in sorted(members, reverse=True)) + ARCHIVE_END
-
-
-def _by_another_tool(members: Members) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as archive:
-        for path, data in sorted(members.items()):
-            member = tarfile.TarInfo(path)
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))
-    return out.getvalue()
-
-
-def _zipped(members: Members) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for path, data in members.items():
-            archive.writestr(path, data)
-        link = zipfile.ZipInfo("evil")
-        link.create_system, link.external_attr = 3, 2716663808
-        archive.writestr(link, "/etc/hosts")
-    return out.getvalue()
-
-
-def _hidden_in_padding(members: Members) -> bytes:
-    data = bytearray(archive_of(members))
-    data[512 + len(members[MANIFEST_NAME])] = 1
-    return bytes(data)
-
-
-def _bomb(members: Members) -> bytes:
-    frame = b"\x28\xb5\x2f\xfd\xe4" + (1 << 40).to_bytes(8, "little") + b"\x01\x00\x00"
-    return archive_of(mended({**members, "series/blobs/ab/ab" + "0" * 62 + ".zst": frame}))
-
-
-FORMS: dict[str, Callable[[Members], bytes]] = {
-    "absolute path": _plain("/etc/cron.d/evil"),
-    "path that leads out": _plain("../../evil"),
-    "path that leads out from inside": _plain("series/../../evil"),
-    "path with a drive": _plain("C:\\evil"),
-    "path with backslashes": _plain("series\\..\\evil"),
-    "path in no alphabet of ours": _plain("series/\u00e9vil"),
-    "symbolic link": _odd(tarfile.SYMTYPE, "/etc/hosts"),
-    "symbolic link inside": _odd(tarfile.SYMTYPE, "plan.json"),
-    "hard link": _odd(tarfile.LNKTYPE, "/etc/hosts"),
-    "device": _odd(tarfile.CHRTYPE),
-    "block device": _odd(tarfile.BLKTYPE),
-    "pipe": _odd(tarfile.FIFOTYPE),
-    "directory": _odd(tarfile.DIRTYPE),
-    "the same name twice": _twice,
-    "two names that differ in case": _plain("series/PLAN.json"),
-    "file and directory of one name": _plain("series/seals"),
-    "names in another order": _reordered,
-    "cut at the end": lambda members: archive_of(members)[:-1024],
-    "cut in a member": lambda members: archive_of(members)[:-2000],
-    "cut in a header": lambda members: archive_of(members)[:300],
-    "cut to nothing": lambda _: b"",
-    "zeros at the end, as tar pads": lambda members: archive_of(members) + bytes(8192),
-    "a second archive at the end": lambda members: archive_of(members) * 2,
-    "a zip at the end": lambda members: archive_of(members) + _zipped({"more": b"x"}),
-    "bytes between members": _hidden_in_padding,
-    "written by another tool": _by_another_tool,
-    "a zip with a link": _zipped,
-    "a bomb": _bomb,
-    "a file outside the series": _plain("evil.sh"),
-    "a derived index": lambda members: archive_of(mended({**members, "series/index.sqlite": b"x"})),
-    "a hidden file": _plain("series/.tmp/x"),
-    "a file of no known part": lambda members: archive_of(mended({**members, "series/evil.sh": b"x"})),
-    "no manifest": lambda members: archive_of({p: d for p, d in members.items() if p != MANIFEST_NAME}),
-}
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -328,10 +238,6 @@ def _forged(stage: Stage, place: Path) -> Members:
     }
 
 
-def _resigned(envelope: bytes, **more: Any) -> bytes:
-    return encode_signed(parse_signed(envelope)._replace(**more))
-
-
 def _bundle_signature(change: Callable[[Stage, bytes], bytes]) -> Callable[[Stage, Path], Members]:
     return lambda stage, _: {**stage.members, SIGNATURE_NAME: change(stage, stage.members[SIGNATURE_NAME])}
 
@@ -355,19 +261,6 @@ def _plan_signature(change: Callable[[Stage, bytes], bytes | None]) -> Callable[
     return changed
 
 
-def _statement(**more: Any) -> Callable[[bytes], bytes]:
-    return lambda payload: encode_canonical({**json.loads(payload), **more})
-
-
-def _restated(data: bytes, **more: Any) -> bytes:
-    """Change the payload of an envelope and keep its signature."""
-    return _resigned(data, payload=_statement(**more)(parse_signed(data).payload))
-
-
-def _flipped(signature: bytes) -> bytes:
-    return bytes([signature[0] ^ 1]) + signature[1:]
-
-
 def _other_bundle(stage: Stage, place: Path) -> Members:
     build_series(place / "other", ("wary",), ("baseline", "manipulated"))
     other = write_bundle(place / "other", place / "other.oyer", sign=stage.operator.private.sign).path.read_bytes()
@@ -388,18 +281,18 @@ SIGNATURES: dict[str, Callable[[Stage, Path], Members]] = {
     "signature taken away": lambda stage, _: mended(stage.members),
     "signed by another key": lambda stage, _: signed_by(stage.forger.private.sign, stage.members),
     "signed by another key under the right id": _bundle_signature(
-        lambda stage, data: _resigned(
+        lambda stage, data: resigned(
             encode_signed(stage.forger.private.sign(parse_signed(data).payload)), keyid=stage.operator.public.keyid
         )
     ),
     "signature with one bit changed": _bundle_signature(
-        lambda _, data: _resigned(data, signature=_flipped(parse_signed(data).signature))
+        lambda _, data: resigned(data, signature=flipped(parse_signed(data).signature))
     ),
     "payload of the envelope changed": _bundle_signature(
-        lambda _, data: _restated(data, predicate={})
+        lambda _, data: restated(data, predicate={})
     ),
     "payload of the envelope in another form": _bundle_signature(
-        lambda _, data: _resigned(data, payload=parse_signed(data).payload + b"\n")
+        lambda _, data: resigned(data, payload=parse_signed(data).payload + b"\n")
     ),
     "signature of another bundle": _other_bundle,
     "the plan's signature over the bundle": _bundle_signature(lambda stage, _: stage.members[PLAN_PATH]),
@@ -418,17 +311,17 @@ SIGNATURES: dict[str, Callable[[Stage, Path], Members]] = {
         lambda stage, data: encode_signed(stage.operator.private.sign(parse_signed(data).payload))
     ),
     "the plan's signature under another id": _plan_signature(
-        lambda stage, data: _resigned(
+        lambda stage, data: resigned(
             encode_signed(stage.forger.private.sign(parse_signed(data).payload)), keyid=stage.registrar.public.keyid
         )
     ),
     "the plan's statement dated earlier": _plan_signature(
-        lambda _, data: _restated(data, predicate={"signed": "2025-01-01T00:00:00Z"})
+        lambda _, data: restated(data, predicate={"signed": "2025-01-01T00:00:00Z"})
     ),
     "a plan that its signer signed after the run": _plan_signature(
         lambda stage, data: encode_signed(
             stage.registrar.private.sign(
-                _statement(predicate={"signed": "2026-01-02T00:00:00Z"})(parse_signed(data).payload)
+                statement(predicate={"signed": "2026-01-02T00:00:00Z"})(parse_signed(data).payload)
             )
         )
     ),
@@ -438,7 +331,7 @@ SIGNATURES: dict[str, Callable[[Stage, Path], Members]] = {
     "the bundle's kind of statement over the plan": _plan_signature(
         lambda stage, data: encode_signed(
             stage.registrar.private.sign(
-                _statement(predicateType="https://oyer.invalid/predicate/bundle/v1")(parse_signed(data).payload)
+                statement(predicateType="https://oyer.invalid/predicate/bundle/v1")(parse_signed(data).payload)
             )
         )
     ),
