@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from oyer.adjudicate.arm import Arm, call_failed
 from oyer.adjudicate.reasons import reason
 from oyer.observe import Effect, Exchange, read_model_faults
-from oyer.records import ConsumedLink, PersistedLink, Reason, WitnessedLink
+from oyer.records import CalledLink, ConsumedLink, PersistedLink, Reason, WitnessedLink
 
 __all__ = ["story_reasons", "wire_reasons"]
 
@@ -74,8 +74,43 @@ def story_reasons(arm: Arm) -> Iterator[Reason]:
                     arm=arm.condition,
                     evidence=[effect.ref],
                 )
+            elif effect.readable and effect.ref not in matching:
+                yield from _denied(arm, effect)
     for link in links:
-        yield from _counted(arm, link, [call for call in actions if call.refusal is None])
+        yield from _counted(arm, link, _causes(arm, link))
+
+
+def _causes(arm: Arm, link: WitnessedLink) -> list[Exchange]:
+    """The calls that may have caused an effect: those of the nearest called link before it, as the chain declares."""
+    chain = arm.case.chain
+    links = chain.promotion if chain else ()
+    before = [x for x in links[: links.index(link)] if isinstance(x, CalledLink)]
+    calls = arm.actions(before[-1]) if before else arm.all_actions()
+    return [call for call in calls if call.refusal is None]
+
+
+def _denied(arm: Arm, effect: Effect) -> Iterator[Reason]:
+    """An effect inside calls that all say that they failed: no link asks for it, and the two still disagree."""
+    if "subject" in arm.case.sinks[effect.sink].reached_by:
+        return
+    under_way = [
+        call
+        for call in _before(arm.wire.exchanges, effect)
+        if call.answer is not None and call.answer.t_ns >= effect.t_ns and _reaches(arm, call, effect.sink)
+    ]
+    if under_way and all(call_failed(call) for call in under_way):
+        yield reason(
+            "CONTRADICTORY",
+            "the server's answer says it failed and the sink says it happened",
+            about=effect.sink,
+            arm=arm.condition,
+            evidence=[effect.ref, *(ref for call in under_way for ref in call.refs)],
+        )
+
+
+def _reaches(arm: Arm, call: Exchange, sink: str) -> bool:
+    reach = arm.case.sinks[sink].reached_by
+    return "servers" in reach or call.server in reach
 
 
 def _explained(arm: Arm, effect: Effect, matches: bool, actions: Sequence[Exchange]) -> bool:
@@ -83,7 +118,7 @@ def _explained(arm: Arm, effect: Effect, matches: bool, actions: Sequence[Exchan
     reach = arm.case.sinks[effect.sink].reached_by
     if "subject" in reach:
         return any(turn.t_sent_ns < effect.t_ns for turn in arm.turns)
-    calls = [e for e in _before(arm.wire.exchanges, effect) if "servers" in reach or e.server in reach]
+    calls = [e for e in _before(arm.wire.exchanges, effect) if _reaches(arm, e, effect.sink)]
     keys = {call.key for call in actions}
     if matches:
         return any(call.key in keys for call in calls)
