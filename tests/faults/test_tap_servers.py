@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import shlex
@@ -149,6 +150,23 @@ async def test_a_server_that_cannot_be_started_is_a_fault_and_the_relay_ends(rig
     assert bench.faults[0][:2] == ("server:ops", "dependency_unavailable")
     assert "could not be started" in bench.faults[0][2]
     assert bench.journal.kinds() == ["connection.opened", "fault", "connection.closed"]
+
+
+async def test_a_machine_that_lacks_descriptors_is_not_the_servers_fault(
+    rig: RigMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left() -> tuple[int, int]:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    bench = rig("plain")
+    await bench.open()
+    client = await bench.client()
+    monkeypatch.setattr(os, "pipe", none_left)
+    assert await client.rest() == b""
+    monkeypatch.undo()
+    await bench.close()
+    ((where, cls, message),) = bench.faults
+    assert (where, cls) == ("tap:ops", "harness") and "Too many open files" in message
 
 
 async def test_a_real_server_below_a_shell_is_ended_and_named(rig: RigMaker) -> None:

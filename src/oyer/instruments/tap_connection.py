@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 
-from oyer.errors import OyerError
+from oyer.errors import HarnessError, OyerError
 from oyer.host import Child, Patience, TreeEnd, spawn, terminate_tree
 from oyer.instruments.tap_deadlines import Waiting
 from oyer.instruments.tap_exchange import Exchange
@@ -25,6 +26,8 @@ __all__ = ["Connection"]
 
 _STDERR_IN_MESSAGE_BYTES = 2000
 _CANNOT_START = 127
+_OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
+"""What keeps a server from being started and is a lack of this machine, not of the server."""
 _SERVER_ENDED = ("server_exited", "server_closed", "server_deaf")
 
 
@@ -73,7 +76,10 @@ class Connection:
         try:
             child = spawn(server.command, env=server.env, cwd=server.cwd)
         except (OSError, ValueError) as error:
-            self._blame_server(f"could not be started: {error}")
+            if getattr(error, "errno", None) in _OURS:
+                self._harness_failed(HarnessError("E-TAP-START", f"the server could not be started: {error}"))
+            else:
+                self._blame_server(f"could not be started: {error}")
             self.end("server_not_started")
             return False
         self._child = child
