@@ -77,7 +77,7 @@ class Connection:
             child = spawn(server.command, env=server.env, cwd=server.cwd)
         except (OSError, ValueError) as error:
             if getattr(error, "errno", None) in _OURS:
-                self._harness_failed(HarnessError("E-TAP-START", f"the server could not be started: {error}"))
+                self.harness_failed(HarnessError("E-TAP-START", f"the server could not be started: {error}"))
             else:
                 self._blame_server(f"could not be started: {error}")
             self.end("server_not_started")
