@@ -7,11 +7,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from oyer.engine.blindness import require_blind
 from oyer.engine.context import identity_of
 from oyer.engine.environment import isolation_problem, observe_environment, pin_set
 from oyer.engine.place import Placement, place_server
 from oyer.engine.planning import build_requested, plan_request, require_registered
-from oyer.engine.request import CaseSource, RunRequest
+from oyer.engine.request import CaseSource, RunRequest, SubjectSpec
 from oyer.engine.stopping import to_the_end
 from oyer.errors import Blocked
 from oyer.evidence import VOCABULARY, Redactor
@@ -66,7 +67,7 @@ async def open_series(request: RunRequest) -> Opening:
         require_registered(request, await asyncio.to_thread(plan_request, request))
     build_requested(request, {})
     series = f"s{new_run_id()[1:]}"
-    seen = await _look_at_all(request.cases)
+    seen = await _look_at_all(request.cases, request.subjects)
     plan = build_requested(request, {case: found.world_digest for case, found in seen.items()})
     require_registered(request, plan)
     pins: dict[str, bytes] = {source.loaded.digest: canonical_bytes(source.case) for source in request.cases}
@@ -134,13 +135,13 @@ def _keep(pins: dict[str, bytes], record: Record) -> str:
     return name
 
 
-async def _look_at_all(sources: Sequence[CaseSource]) -> dict[str, _Seen]:
+async def _look_at_all(sources: Sequence[CaseSource], subjects: tuple[SubjectSpec, ...]) -> dict[str, _Seen]:
     """Look at every case, a few at a time. Raises what the first failure raises, with everything down."""
     gate = asyncio.Semaphore(LOOKING_AT_ONCE)
 
     async def look(source: CaseSource) -> _Seen:
         async with gate:
-            return await _look(source)
+            return await _look(source, subjects)
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -150,10 +151,11 @@ async def _look_at_all(sources: Sequence[CaseSource]) -> dict[str, _Seen]:
     return {name: task.result() for name, task in looking.items()}
 
 
-async def _look(source: CaseSource) -> _Seen:
+async def _look(source: CaseSource, subjects: tuple[SubjectSpec, ...]) -> _Seen:
     """Start every server once in a scratch world and list its tools; look at the fixture world."""
     rundir = make_run_dir()
     try:
+        require_blind(source, subjects, rundir)
         if source.world is not None:
             copying = asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
             await to_the_end(copying)
