@@ -6,6 +6,7 @@ nothing is started and nothing is written. Must never validate a field: that is 
 
 from __future__ import annotations
 
+import stat
 import tarfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -136,7 +137,11 @@ def _content(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise UsageError("E-PATH", "a directory, not a file", where=str(path), hint="name a case file in it")
-        size = path.stat().st_size
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            # A pipe that nobody writes to would be waited for without end.
+            raise UsageError("E-PATH", "not a plain file", where=str(path), hint="save the case in a file")
+        size = found.st_size
         if size > _LARGEST_BYTES:
             raise UsageError("E-PATH", f"{size} bytes are no case file", where=str(path))
         return path.read_bytes()

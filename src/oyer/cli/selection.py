@@ -160,7 +160,7 @@ def _parameters(options: Mapping[str, Any]) -> dict[str, Any]:
             raise UsageError("E-SUBJECT-PARAMETER", f"{text!r} is not NAME=JSON", where="--param")
         try:
             found[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise UsageError(
                 "E-SUBJECT-PARAMETER",
                 f"the value of {name} is not JSON",

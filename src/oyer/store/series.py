@@ -82,7 +82,7 @@ class SeriesStore:
 
         `plan_signature` is the envelope of whoever signed the plan before.
 
-        Raises: UsageError `E-OUT-NOT-EMPTY`, `E-OUT-NOT-DIR`, `E-STORE-SECRET`, `E-PIN-DIGEST`.
+        Raises: UsageError `E-OUT-NOT-EMPTY`, `E-OUT-NOT-DIR`, `E-OUT-WRITE`, `E-STORE-SECRET`, `E-PIN-DIGEST`.
         """
         redactor = redactor or Redactor({})
         files = {"plan.json": plan, "series.json": manifest}
@@ -283,9 +283,14 @@ def _require_empty(path: Path) -> None:
 
 
 def _create_root(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.mkdir(mode=0o700, exist_ok=True)
-    path.chmod(0o700)
+    """Make the directory itself. Raises: UsageError `E-OUT-WRITE`: nothing has been written then."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
+        path.chmod(0o700)
+    except OSError as error:
+        told = f"no directory can be made there: {error.strerror or error}"
+        raise UsageError("E-OUT-WRITE", told, where=str(path), hint="name a directory that can be written") from error
 
 
 def _fresh_temp_dir(root: Path) -> Path:

@@ -6,12 +6,12 @@ refused before a trial opens.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from oyer.errors import UsageError
+from oyer.errors import RecordError, UsageError
+from oyer.records import canonical_bytes
 from oyer.subjects.child import ChildSubject, program_argv
 from oyer.subjects.doubles import Scripts, check_double, derive, describe_double, double_names
 from oyer.subjects.identity import identify
@@ -118,9 +118,10 @@ def _check_model(model: ModelSettings | None) -> None:
     if taken:
         raise UsageError("E-SUBJECT-PARAMETER", f"{', '.join(taken)} is no parameter: the tool loop sets it itself")
     try:
-        json.dumps(dict(model.parameters), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise UsageError("E-SUBJECT-PARAMETER", f"the model's parameters are not JSON: {error}") from error
+        # As they will be pinned: a number that is not exact or half a letter would be another one when it is sent.
+        canonical_bytes([model.name, model.system, dict(model.parameters)])
+    except (RecordError, TypeError, RecursionError) as error:
+        raise UsageError("E-SUBJECT-PARAMETER", f"the model's settings cannot be pinned: {error}") from error
 
 
 def _model_configuration(model: ModelSettings, given: Given) -> dict[str, Any]:

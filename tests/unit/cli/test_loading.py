@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 from pathlib import Path
 
@@ -85,6 +86,13 @@ def test_a_directory_is_no_case_file(tmp_path: Path) -> None:
     file = read_case_file(tmp_path)
     assert file.unusable
     assert file.problems[0].code == "E-PATH"
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "case.yaml")
+    file = read_case_file(tmp_path / "case.yaml")
+    assert file.unusable
+    assert "not a plain file" in str(file.problems[0])
 
 
 def test_one_case_of_a_file(tmp_path: Path, world: Path) -> None:

@@ -47,6 +47,12 @@ def envelope(trial: str = "t1", attempt: int = 1) -> Envelope:
     return Envelope("s1", trial, f"run-{trial}-{attempt}", "baseline", attempt, "boot")
 
 
+@pytest.mark.parametrize("path", ["/proc/nowhere/s1", "/dev/null/s1"])
+def test_a_place_where_nothing_can_be_made_is_an_argument_that_is_wrong(path: str) -> None:
+    with pytest.raises(UsageError, match="E-OUT-"):
+        create(Path(path))
+
+
 def open_attempt(series: SeriesStore, trial: str = "t1", attempt: int = 1) -> AttemptStore:
     series.ledger("claimed", trial=trial, attempt=attempt)
     return series.open_attempt(envelope(trial, attempt))

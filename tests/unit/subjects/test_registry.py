@@ -41,7 +41,26 @@ def test_a_model_needs_a_name_and_an_address(model: ModelSettings | None) -> Non
         check_subject("model", model=model)
 
 
-@pytest.mark.parametrize("parameters", [{"stream": True}, {"messages": []}, {"x": float("nan")}, {"x": object()}])
+def nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"stream": True},
+        {"messages": []},
+        {"x": float("nan")},
+        {"x": object()},
+        {"seed": 2**53},
+        {"x": "\ud800"},
+        {"x": nested(200)},
+        {"x": nested(5000)},
+    ],
+)
 def test_parameters_that_cannot_be_passed_on_are_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="E-SUBJECT-PARAMETER"):
         check_subject("model", model=dataclasses.replace(MODEL, parameters=parameters))
