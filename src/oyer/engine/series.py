@@ -20,6 +20,7 @@ from oyer.engine.opening import Opening, open_series, secrets_of
 from oyer.engine.request import OnProgress, Progress, RunRequest, SeriesOutcome
 from oyer.engine.sinks import Sinks, late_texts
 from oyer.engine.stopping import Stop
+from oyer.errors import UsageError
 from oyer.host import become_subreaper, reap_orphans
 from oyer.records import Plan, PlannedTrial
 from oyer.store import SeriesReader, SeriesStore
@@ -40,8 +41,22 @@ def run_series(request: RunRequest, *, on_progress: OnProgress = lambda _: None)
     for source in request.cases:
         for spec in request.subjects:
             identity_of(spec, source.case)
+    _require_apart(request)
     become_subreaper()
     return asyncio.run(_run(request, on_progress))
+
+
+def _require_apart(request: RunRequest) -> None:
+    """Refuse a series inside a world: every trial would be given what was recorded before it. Raises: UsageError."""
+    out = request.out.resolve()
+    for source in request.cases:
+        if source.world is not None and source.world.resolve() in (out, *out.parents):
+            raise UsageError(
+                "E-OUT-IN-WORLD",
+                f"the series would lie in the world of {source.case.id}, which every trial copies",
+                where=str(request.out),
+                hint="name a directory outside of it with --out",
+            )
 
 
 async def _run(request: RunRequest, on_progress: OnProgress) -> SeriesOutcome:
