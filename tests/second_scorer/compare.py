@@ -46,14 +46,14 @@ def differences(given: dict[str, Any]) -> tuple[str, ...]:
 
 
 def damaged(given: dict[str, Any]) -> bool:
-    """Whether a journal is such that it is the reader's own affair what is still read of it, or an id means two calls."""
-    states = [state for state in given["arms"].values() if state is not None]
+    """Whether it is the reader's own affair what is still read of a journal, or an id means two calls."""
+    arms = [Arm(state, given) for state in given["arms"].values() if state is not None]
     return any(
-        Arm(state, given).id_reused_while_open
-        or state["trace"] not in ("complete", "truncated")
-        or state["sink"].get("journal", "complete") != "complete"
-        or state.get("recorded")
-        for state in states
+        arm.id_reused_while_open
+        or arm.state["trace"] not in ("complete", "truncated")
+        or arm.sink.get("journal", "complete") != "complete"
+        or arm.state.get("recorded")
+        for arm in arms
     )
 
 
@@ -165,7 +165,7 @@ def _collect(total: Tally, results: Iterable[Tally], count: int, progress: bool)
     for part in results:
         total.add(part)
         if progress and total.states % 2000 < CHUNK:
-            print(f"{total.states} of {count}, {total.apart} disagree", file=sys.stderr, flush=True)
+            sys.stderr.write(f"{total.states} of {count}, {total.apart} disagree\n")
     return total
 
 
@@ -195,7 +195,7 @@ def main() -> int:
     parser.add_argument("--states", action="store_true", help="print the smallest state of each kind as JSON")
     asked = parser.parse_args()
     tally = compare(asked.count, asked.seed, asked.jobs, progress=True)
-    print(report(tally, states=asked.states))
+    sys.stdout.write(report(tally, states=asked.states) + "\n")
     return 1 if tally.apart else 0
 
 

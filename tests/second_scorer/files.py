@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 CONFORM = Path(__file__).resolve().parent.parent / "conform"
+BOOL = "tag:yaml.org,2002:bool"
 
 
-def vectors() -> list[dict[str, Any]]:
-    """Every vector of every file, each with a whole `given`."""
+class Loader(yaml.SafeLoader):
+    """YAML 1.2: only `true` and `false` are truth values; `on` and `no` are words."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in known if tag != BOOL]
+    for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver(BOOL, re.compile(r"^(?:true|false)$"), list("tf"))
+
+
+def vectors(*files: Path) -> list[dict[str, Any]]:
+    """Every vector of the given files (of all shared ones by default), each with a whole `given`."""
     found = []
-    for file in sorted(CONFORM.glob("*.yaml")):
+    for file in files or sorted(CONFORM.glob("*.yaml")):
         known: dict[str, dict[str, Any]] = {}
-        for vector in yaml.safe_load(file.read_text(encoding="utf-8")):
-            given = _spelled(vector["given"])
+        for vector in yaml.load(file.read_text(encoding="utf-8"), Loader):
+            given = vector["given"]
             like = given.pop("like", None)
             vector["given"] = known[vector["id"]] = patched(known[like], given) if like else given
             found.append(vector)
     return found
-
-
-def _spelled(value: Any) -> Any:
-    """Keys as they are written: the loader takes `on` for a truth value."""
-    if isinstance(value, dict):
-        return {"on" if key is True else key: _spelled(item) for key, item in value.items()}
-    return [_spelled(item) for item in value] if isinstance(value, list) else value
 
 
 def patched(value: Any, patch: Any) -> Any:

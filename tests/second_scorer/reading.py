@@ -75,8 +75,8 @@ class Call:
 
     @property
     def failed(self) -> bool:
-        """Whether the original answers say that it failed."""
-        return bool(self.answers) and all(not a.ok for a in self.answers)
+        """Whether the original answer says that it failed."""
+        return self.answer is not None and not self.answer.ok
 
 
 @dataclass(eq=False)

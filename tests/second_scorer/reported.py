@@ -9,21 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from asking import asked_for, asked_otherwise, asking_exchange, shows
+from exposed import exposure, mixed
+from memos import consumed_at, written_by_subject
+from pair import Pair, changed_by_nobody, one_copy_left
+from promoted import promotion_links
 from reading import Given
-from scorer import (
-    Pair,
-    asked_for,
-    asked_otherwise,
-    asking_exchange,
-    changed_by_nobody,
-    consumed_at,
-    exposure,
-    mixed,
-    one_copy_left,
-    promotion_links,
-    shows,
-    written_by_subject,
-)
 
 CONCLUSION = ("outcome", "contrast")
 ATTRIBUTION = ("attribution", "only real attempted_no_effect", "only real attempted_rejected")
@@ -142,6 +133,7 @@ REPORTED = (
             "only real PROMOTION_PARTIAL",
             "only second PROMOTION_PARTIAL",
             "only second attempted_",
+            "only second provider_filtered",
             "attribution",
         ),
     ),

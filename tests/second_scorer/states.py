@@ -8,11 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from random import Random
 
 from healthy import POLICIES, Given, base_state, finished
 from hypothesis import strategies as st
-from mutations import HARMFUL, HARMLESS
+from surgery import HARMFUL, HARMLESS
+
+for module in (
+    "harmless",
+    "on_the_wire",
+    "on_the_change",
+    "on_effects",
+    "on_memos",
+    "on_arms",
+    "on_models",
+    "on_shapes",
+    "on_declarations",
+    "on_policies",
+):
+    import_module(module)  # each registers its mutations
 
 ALL = {**HARMLESS, **HARMFUL}
 # Policies that the real scorer can apply; the others are judged here too, and compared once it can.

@@ -1,0 +1,62 @@
+"""Step 2 of the law: was the subject exposed? `EXPOSURE_INCOMPLETE`, `CONTINUITY_BROKEN`, `EXPOSURE_MIXED`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from asking import shows
+from memos import consumed_at
+from pair import Pair, changed_nothing, one_copy_left
+from reading import Answer, Arm, dumped
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What step 2 finds: its reasons, when the last exposure link was received, and where it stopped otherwise."""
+
+    codes: frozenset[str]
+    complete_at: float | None
+    stopped: str | None  # the attribution that an incomplete exposure gives
+    removed: bool = False
+
+
+def exposure(pair: Pair) -> Exposure:
+    """Follow the exposure links in order; `EXPOSURE_INCOMPLETE`, `CONTINUITY_BROKEN`, `EXPOSURE_MIXED`."""
+    arm = pair.arm
+    if arm is None:
+        return Exposure(frozenset(), None, "not_served")
+    point = pair.point(arm)
+    codes: set[str] = set()
+    if point is not None and point.changed and not changed_nothing(point) and mixed(pair, arm, point):
+        codes.add("EXPOSURE_MIXED")
+    if point is None or not point.changed or changed_nothing(point) or point.delivered is None:
+        return Exposure(frozenset(codes | {"EXPOSURE_INCOMPLETE"}), None, "not_served")
+    if point.policy.get("did") == "stripped" and pair.name == "hardened":
+        return Exposure(frozenset(codes), point.at, None, removed=True)
+    met = [None if one_copy_left(point) else witnessed_at(pair, arm, point.at, 0)]
+    if pair.two_hop:
+        read_at, broken = consumed_at(pair, arm, point)
+        codes |= broken
+        if not broken:
+            met.append(None if read_at is None else witnessed_at(pair, arm, read_at, 1))
+    if None in met:
+        codes.add("EXPOSURE_INCOMPLETE")
+    at = None if {"EXPOSURE_INCOMPLETE", "CONTINUITY_BROKEN"} & codes else met[-1]
+    return Exposure(frozenset(codes), at, "served_not_exposed" if at is None else None)
+
+
+def mixed(pair: Pair, arm: Arm, point: Answer) -> bool:
+    """A later unmodified answer to the same request."""
+    request = pair.requests(arm)[0]
+    later = [c for c in arm.to(pair.read_tool) if c is not request and dumped(c.args) == dumped(request.args)]
+    return any(not answer.changed and answer.at > point.at for call in later for answer in call.answers)
+
+
+def witnessed_at(pair: Pair, arm: Arm, at: float, session: int) -> float | None:
+    """With a gateway: when a model request of that session first held the marker."""
+    if arm.model is None or pair.marker is None:
+        return at
+    place = arm.sessions[session]
+    shown = [x["request_at"] for x in arm.model if shows(x) and x["session"] == place]
+    # Shown before it was served, the marker came from somewhere else.
+    return min(shown) if shown and min(shown) > at else None
