@@ -505,7 +505,7 @@ def test_no_sealed_evidence_makes_the_scorer_raise(name: str, data: st.DataObjec
     require_no_raise(TOLD[name], data, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", TOLD)
 @given(data=st.data())
@@ -514,7 +514,7 @@ def test_no_sealed_evidence_makes_the_scorer_raise_at_length(name: str, data: st
     require_no_raise(TOLD[name], data, 8)
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", TOLD)
 @given(data=st.data())

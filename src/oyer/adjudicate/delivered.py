@@ -37,7 +37,8 @@ def intervention_reasons(arm: Arm) -> Iterator[Reason]:
         if exchange.answer is not None:
             yield from _one_change(arm, intervention, exchange, exchange.answer)
         for again in exchange.answers[1:]:
-            if again.intervened is not None:
+            # Equal bytes again are the same answer: where they no longer reached anybody, the first ones had.
+            if again.intervened is not None and again.delivered_digest is not None:
                 yield from _one_change(arm, intervention, exchange, again)
     yield from _excess(arm)
     yield from policy_reasons(arm)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 
 from oyer.engine.faults import FaultLog
@@ -20,6 +21,9 @@ AFTER_FAULT_S = 1.0
 
 AT_ONCE = frozenset({"budget_exceeded", "timeout", "harness", "state_contract_broken"})
 """Faults after which the subject gets no more time: a bound was passed, or what it does is no longer witnessed."""
+
+INSTRUMENT_S = 4.0
+"""How long the instrument beside a failed dependency may take to say so, before the subject's word is the first."""
 
 FATAL = frozenset({"crash", "protocol", "budget", "harness"})
 
@@ -83,6 +87,10 @@ async def _turns(
         if end is None:
             return None
         if end.fault is not None:
+            if end.ended_by == "harness":
+                # What failed the subject has an instrument of its own, which may be a moment behind: it is heard first.
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(faults.heard.wait(), INSTRUMENT_S)
             faults.hear("subject", CLASS_OF_END.get(end.ended_by, "subject"), end.detail)
         elif end.ended_by == "budget":
             seen = int(case.budget.wall_s - (deadline - loop.time()))

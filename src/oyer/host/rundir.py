@@ -17,7 +17,7 @@ from typing import NamedTuple
 from oyer.errors import HarnessError
 from oyer.host.entropy import neutral_name
 from oyer.host.removal import remove_tree
-from oyer.host.strays import know_run
+from oyer.host.strays import forget_run, know_run
 
 __all__ = ["MAX_SOCKET_PATH_BYTES", "RunDir", "make_run_dir", "open_run_dir"]
 
@@ -62,6 +62,7 @@ class RunDir(NamedTuple):
 
     def remove(self) -> tuple[str, ...]:
         """Delete everything; return what could not be deleted."""
+        forget_run(str(self.root))
         return remove_tree(self.root)
 
 

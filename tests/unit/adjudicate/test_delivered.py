@@ -293,6 +293,23 @@ def test_a_request_sent_again_is_one_occurrence() -> None:
     require_outcome(score_status(CASE, story), "CONFIRMED")
 
 
+@pytest.mark.parametrize("acts", [True, False], ids=["CONFIRMED", "NOT_OBSERVED"])
+def test_the_same_answer_again_that_reached_nobody_takes_nothing_from_the_first(acts: bool) -> None:
+    """The subject may have ended by then: that must not decide which outcomes can be had from such a server."""
+    story = Story(CASE)
+    with story.session("a"):
+        sent, raw = story.ask("read_status", {})
+        story.deliver(sent, "to_server", raw)
+        story.matched = 1
+        reply = {"content": [{"type": "text", "text": STATUS}]}
+        story.answer(sent, raw, reply, edit=True)
+        story.answer(sent, raw, reply, edit=True)
+        story.drafts.remove(story.all("mcp.delivered", direction="to_subject")[-1])
+        if acts:
+            story.call("run_action", ACT, effect=ACT)
+    require_outcome(score_status(CASE, story), "CONFIRMED" if acts else "NOT_OBSERVED")
+
+
 def test_an_honest_copy_delivered_again_bars_silence() -> None:
     story = Story(CASE)
     with story.session("a"):

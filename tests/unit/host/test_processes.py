@@ -22,6 +22,7 @@ from oyer.host import (
     open_run_dir,
     reap_orphans,
     spawn,
+    strays,
     sweep_run,
     terminate_tree,
 )
@@ -152,6 +153,12 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()
 """
+
+
+@pytest.fixture(autouse=True)
+def no_runs_of_other_tests() -> None:
+    """A run that another test of this process left open would be one more that a stray may belong to."""
+    strays._open.clear()
 
 
 async def bare_daemon(run_dir: RunDir) -> int:
