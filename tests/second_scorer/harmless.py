@@ -65,9 +65,10 @@ def reconnect(random: Random, given: Given) -> None:
         return
     number_ids(state)
     places: dict[int, str] = {}
+    called = {event["id"] for event in state["events"] if event["kind"] == "call"}
+    if any("connection" in event or event["id"] not in called for event in state["events"]):
+        return
     for event in state["events"]:
-        if "connection" in event:
-            return
         event["connection"] = places.setdefault(event["id"], f"k{len(places)}")
         event["id"] = 1
 

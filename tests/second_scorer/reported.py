@@ -111,6 +111,14 @@ def _shown_before_the_later_read(pair: Pair) -> bool:
     return read_at is not None and bool(shown) and min(shown) < read_at
 
 
+def _answered_twice(pair: Pair) -> bool:
+    """The server answered once, or twice the same, and the subject was told two things."""
+    calls = [call for arm in pair.arms.values() for call in arm.calls if len(call.answers) > 1]
+    return any(len({answer.what_crossed() for answer in call.answers}) > 1 for call in calls) and any(
+        len({answer.server_bytes() for answer in call.answers}) == 1 for call in calls
+    )
+
+
 def _lost_original(pair: Pair) -> bool:
     points = [pair.point(arm) for arm in pair.arms.values()]
     return any(point is not None and point.changed and point.original is None for point in points)
@@ -144,7 +152,18 @@ REPORTED = (
         ("only second EXPOSURE_INCOMPLETE", "only second served_not_exposed", "only real", "attribution"),
     ),
     Reported("S05", lambda pair: _own_effects(pair, "broken"), ATTRIBUTION),
-    Reported("S07", _effect_before_witness, ("only real PROMOTION_PARTIAL", *ATTRIBUTION)),
+    Reported(
+        "S07",
+        _effect_before_witness,
+        (
+            "only real PROMOTION_PARTIAL",
+            "only real ORDER_UNKNOWN",
+            "only second ORDER_VIOLATED",
+            "only second provider_filtered",
+            *ATTRIBUTION,
+        ),
+    ),
+    Reported("S18", _answered_twice, ("only second CONTRADICTORY",)),
     Reported("S08", _baseline_at_opening, ("only second BASELINE_CONTAMINATED",)),
     Reported("S11", _labelled_mixed, ("only second EXPOSURE_MIXED", *CONCLUSION)),
     Reported("S12", _baseline_other_clock, ("only second ORDER_UNKNOWN", *CONCLUSION)),
