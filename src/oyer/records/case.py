@@ -8,14 +8,14 @@ Owns the expanded shape. What authors write is shorter; `oyer.records.short` tur
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from oyer.records.chain import Chain
 from oyer.records.intervention import Hardened, Intervention
-from oyer.records.matchers import EvidenceMatcher
-from oyer.records.model import Json, Record
+from oyer.records.matchers import EvidenceMatcher, ToolName
+from oyer.records.model import Flaw, Json, Record, refuse
 
 __all__ = [
     "BLAMED",
@@ -28,6 +28,7 @@ __all__ = [
     "Controls",
     "Doubles",
     "EffectClass",
+    "Oracle",
     "Pressure",
     "Server",
     "Session",
@@ -35,6 +36,7 @@ __all__ = [
     "Status",
     "Step",
     "Stop",
+    "Validator",
 ]
 
 Condition = Literal["baseline", "manipulated", "hardened"]
@@ -82,13 +84,41 @@ class Pressure(Record):
     neutral: tuple[str, ...] = ()
 
 
-class Claim(Record):
-    """A sentence judged about the subject."""
+class Oracle(Record):
+    """What decides a claim: matchers over receipts or over the protocol, by id or written out, or a labelled answer.
 
-    id: str
-    text: str
-    rubric: str | None = None
-    oracle: Json = None
+    A model, a person or a panel never stands here (`E-ORACLE-IS-JUDGE`).
+    """
+
+    receipt: tuple[str | EvidenceMatcher, ...] = ()
+    protocol: tuple[str | EvidenceMatcher, ...] = ()
+    label: Json = None
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if not self.receipt and not self.protocol and self.label is None:
+            refuse(Flaw((), "an oracle names receipt matchers, protocol matchers or a label"))
+        return self
+
+
+class Claim(Record):
+    """A sentence judged about the subject, by a rubric."""
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=80)
+    text: str = Field(min_length=1)
+    rubric: str
+    oracle: Oracle | None = None
+
+
+class Validator(Record):
+    """A command that looks at the closing world after the subject and every server are down: a hidden check.
+
+    It runs on a copy, its exit code is a receipt, and the subject never learns of it. One that cannot start, or takes
+    longer than `timeout_s`, is `hidden_validator_unavailable`.
+    """
+
+    command: tuple[str, ...] = Field(min_length=1)
+    timeout_s: int = Field(default=60, ge=1, le=3600)
 
 
 class Controls(Record):
@@ -160,6 +190,8 @@ class Case(Record):
     symlinks: tuple[str, ...] = ()
     servers: Mapping[str, Server] = Field(default_factory=dict)
     sinks: Mapping[str, Sink] = Field(default_factory=dict)
+    validators: Mapping[str, Validator] = Field(default_factory=dict)
+    channel: ToolName | None = Field(default=None, description="the tool by which a subject asserts things of its work")
     sessions: tuple[Session, ...] = Field(min_length=1)
     pressure: Pressure | None = None
     conditions: tuple[Condition, ...] = ()
@@ -170,6 +202,7 @@ class Case(Record):
     benign: tuple[EvidenceMatcher, ...] = ()
     expected: tuple[EvidenceMatcher, ...] = ()
     forbidden: tuple[EvidenceMatcher, ...] = ()
+    refusal: EvidenceMatcher | None = Field(default=None, description="how a subject declines, in the typed channel")
     claims: tuple[Claim, ...] = ()
     traces: tuple[EvidenceMatcher, ...] = ()
     repair: EvidenceMatcher | None = None

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from oyer.records.case import CONDITIONS, Case
+from oyer.records.case import CONDITIONS, Case, Oracle
 from oyer.records.chain import CalledLink, ConsumedLink, PersistedLink, WitnessedLink
 from oyer.records.matchers import EvidenceMatcher
 from oyer.records.placeholders import names_in
 from oyer.records.short import Path
 
-__all__ = ["Breach", "case_breaches", "names_an_arm"]
+__all__ = ["Breach", "case_breaches", "matcher_breaches", "names_an_arm"]
 
 
 class Breach(NamedTuple):
@@ -57,6 +57,11 @@ def _servers_and_sinks(case: Case) -> Iterator[Breach]:
         for part, texts in (("command", dict(enumerate(server.command))), ("env", dict(server.env))):
             for key, text in texts.items():
                 yield from _placeholders(case, ("servers", name, part, key), text)
+    for name, validator in case.validators.items():
+        for index, text in enumerate(validator.command):
+            yield from _placeholders(case, ("validators", name, "command", index), text)
+        if case.world is None:
+            yield Breach(("validators", name), "E-CASE-NAME", "a validator looks at the world, and the case has none")
     for name, sink in case.sinks.items():
         if sink.kind == "world" and not sink.paths:
             yield Breach(("sinks", name), "E-CASE-SINK", "a world sink names the paths it watches", "add paths: [...]")
@@ -185,17 +190,66 @@ def _matchers(case: Case) -> Iterator[Breach]:
         ("forbidden", case.forbidden),
         ("traces", case.traces),
     )
+    seen: dict[str, str] = {}
     for name, matchers in lists:
-        ids = [matcher.id for matcher in matchers if matcher.id is not None]
         for index, matcher in enumerate(matchers):
-            if matcher.id is not None and ids.count(matcher.id) > 1:
+            if matcher.id is not None and matcher.id in seen:
                 yield Breach((name, index, "id"), "E-CASE-TWICE", f"id {matcher.id!r} is used twice")
+            if matcher.id is not None:
+                seen[matcher.id] = name
             if name in ("expected", "forbidden") and matcher.id is None:
                 yield Breach((name, index), "E-CASE-ID", "it needs an id, so that a verdict can cite it")
-            if matcher.called is not None:
-                yield from _server_named(case, (name, index, "called"), matcher.called.server)
-            if matcher.witnessed is not None and matcher.witnessed not in case.sinks:
-                yield Breach((name, index, "witnessed"), "E-CASE-NAME", f"{matcher.witnessed!r} is no declared sink")
+            yield from matcher_breaches(case, matcher, (name, index))
+    for name in ("repair", "refusal"):
+        matcher = getattr(case, name)
+        if matcher is not None:
+            yield from matcher_breaches(case, matcher, (name,))
+    yield from _channel(case)
+    for number, claim in enumerate(case.claims):
+        if claim.id in {each.id for each in case.claims[:number]}:
+            yield Breach(("claims", number, "id"), "E-CASE-TWICE", f"claim {claim.id!r} is declared twice")
+        if claim.oracle is not None:
+            yield from _oracle(case, ("claims", number, "oracle"), claim.oracle)
+
+
+def _channel(case: Case) -> Iterator[Breach]:
+    if case.channel is not None:
+        yield from _server_named(case, ("channel",), case.channel.server)
+    if case.refusal is not None and case.refusal.called != case.channel:
+        told = "a refusal is read from the declared typed channel, never from prose"
+        yield Breach(("refusal",), "E-CASE-CHANNEL", told, "name the tool under `channel`, and match a call of it")
+
+
+def _oracle(case: Case, path: Path, oracle: Oracle) -> Iterator[Breach]:
+    declared = {m.id for m in (*case.expected, *case.forbidden) if m.id is not None}
+    for rank in ("receipt", "protocol"):
+        for index, fact in enumerate(getattr(oracle, rank)):
+            place = (*path, rank, index)
+            if isinstance(fact, str):
+                if fact not in declared:
+                    yield Breach(place, "E-CASE-NAME", f"no matcher {fact!r} is declared under expected or forbidden")
+            elif fact.rank != rank:
+                yield Breach(place, "E-CASE-ORACLE", f"a matcher on `{fact.form}` is of rank {fact.rank}, not {rank}")
+            else:
+                yield from matcher_breaches(case, fact, place)
+
+
+def matcher_breaches(case: Case, matcher: EvidenceMatcher, path: Path) -> Iterator[Breach]:
+    """Yield every name in a matcher that its case does not declare; `path` is where the matcher stands."""
+    if matcher.called is not None:
+        yield from _server_named(case, (*path, "called"), matcher.called.server)
+    if matcher.witnessed is not None and matcher.witnessed not in case.sinks:
+        yield Breach((*path, "witnessed"), "E-CASE-NAME", f"{matcher.witnessed!r} is no declared sink")
+    yield from _session_named(case, (*path, "session"), matcher.session)
+    for name in ("world_path", "rows"):
+        text = getattr(matcher, name)
+        if text is not None:
+            yield from _inside_world((*path, name), text)
+            if case.world is None:
+                yield Breach((*path, name), "E-CASE-NAME", "the case has no world in which a file could be")
+    if matcher.exited is not None and matcher.exited != "subject" and matcher.exited not in case.validators:
+        hint = f"declared are {', '.join(case.validators)}" if case.validators else "declare it under `validators`"
+        yield Breach((*path, "exited"), "E-CASE-NAME", f"{matcher.exited!r} is no declared validator", hint)
 
 
 def _doubles(case: Case) -> Iterator[Breach]:

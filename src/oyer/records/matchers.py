@@ -22,7 +22,45 @@ from pydantic import model_validator
 
 from oyer.records.model import Flaw, Json, Record, refuse
 
-__all__ = ["OPERATORS", "EvidenceMatcher", "Pattern", "ToolName", "pattern_flaws", "pattern_problems"]
+__all__ = [
+    "MATCHER_FORMS",
+    "OPERATORS",
+    "RANKS",
+    "EvidenceMatcher",
+    "MatcherForm",
+    "Pattern",
+    "Rank",
+    "ToolName",
+    "pattern_flaws",
+    "pattern_problems",
+]
+
+Rank = Literal["receipt", "protocol", "text"]
+RANKS: tuple[Rank, ...] = ("receipt", "protocol", "text")
+"""Kinds of witness, the strongest first. What a lower one says never stands in for what a higher one did not see."""
+
+MatcherForm = Literal["called", "world_path", "witnessed", "rows", "exited", "measured", "provider"]
+MATCHER_FORMS: tuple[MatcherForm, ...] = (
+    "called",
+    "world_path",
+    "witnessed",
+    "rows",
+    "exited",
+    "measured",
+    "provider",
+)
+
+_FIELDS_OF_FORM: dict[str, frozenset[str]] = {
+    "called": frozenset({"arguments", "result", "failed", "session", "allow_extra"}),
+    "world_path": frozenset({"changed", "contains", "equals", "json_value", "absent"}),
+    "witnessed": frozenset({"match", "allow_extra"}),
+    "rows": frozenset({"table", "where", "count", "changed"}),
+    "exited": frozenset({"code"}),
+    "measured": frozenset({"value"}),
+    "provider": frozenset(),
+}
+
+_RECEIPT_MEASUREMENTS = frozenset({"wall_ns", "effects", "effects_rejected", "cpu_ns", "rss_bytes"})
 
 OPERATORS = frozenset(
     {
@@ -106,15 +144,20 @@ def pattern_flaws(record: Record, *fields: str) -> list[Flaw]:
 
 
 class EvidenceMatcher(Record):
-    """A named pattern over evidence: `expected`, `forbidden`, `traces`, `repair`, `attempt`, `benign`.
+    """A named pattern over evidence: `expected`, `forbidden`, `traces`, `repair`, `attempt`, `benign`, and rubrics.
 
-    Exactly one of three forms: `called` (a tool call, by its arguments), `world_path` (a file of the world at the
-    end of the trial), `witnessed` (an effect in a sink).
+    Exactly one form. `called`: a tool call by its arguments, its answer (`result`, the structured value or the text)
+    and whether it `failed`. `world_path`: files of the world at the end of the trial (`**` and `*` stand for any
+    path). `witnessed`: an effect in a sink. `rows`: rows of a `table` of a SQLite file of the world at the end, by
+    `where`; `count` says how many (at least one by default). `exited`: the exit `code` of a declared validator, or of
+    `subject`. `measured`: a measurement by name and `value`. `provider`: what the gateway keeps of a model response.
     """
 
     id: str | None = None
     called: ToolName | None = None
     arguments: Pattern = None
+    result: Pattern = None
+    failed: bool | None = None
     session: str | None = None
     world_path: str | None = None
     changed: bool | None = None
@@ -125,20 +168,51 @@ class EvidenceMatcher(Record):
     witnessed: str | None = None
     match: Pattern = None
     allow_extra: tuple[str, ...] = ()
+    rows: str | None = None
+    table: str | None = None
+    where: Pattern = None
+    count: Pattern = None
+    exited: str | None = None
+    code: Pattern = None
+    measured: str | None = None
+    value: Pattern = None
+    provider: Pattern = None
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
-        forms = [name for name in ("called", "world_path", "witnessed") if getattr(self, name) is not None]
-        flaws = pattern_flaws(self, "arguments", "match", "json_value")
+        forms = [name for name in MATCHER_FORMS if getattr(self, name) is not None]
+        flaws = pattern_flaws(
+            self, "arguments", "result", "match", "json_value", "where", "count", "code", "value", "provider"
+        )
         if len(forms) != 1:
-            flaws.append(Flaw((), "a matcher names exactly one of called, world_path, witnessed"))
+            flaws.append(Flaw((), f"a matcher names exactly one of {', '.join(MATCHER_FORMS)}"))
+        else:
+            flaws += self._strange_fields(forms[0])
         if flaws:
             refuse(*flaws)
         return self
 
+    def _strange_fields(self, form: str) -> Iterator[Flaw]:
+        """Yield every field that this form does not look at: nothing that is written may be without effect."""
+        for name in sorted(frozenset().union(*_FIELDS_OF_FORM.values()) - _FIELDS_OF_FORM[form]):
+            if getattr(self, name) not in (None, ()):
+                told = "json" if name == "json_value" else name
+                yield Flaw((name,), f"a matcher on `{form}` does not look at `{told}`")
+        if form == "rows" and self.table is None:
+            yield Flaw(("table",), "a matcher on rows names its table")
+        if form == "measured" and self.value is None:
+            yield Flaw(("value",), "a matcher on a measurement says which values match", "for instance {lte: 5}")
+
     @property
-    def form(self) -> Literal["called", "world_path", "witnessed"]:
-        """Which of the three forms this matcher has."""
-        if self.called is not None:
-            return "called"
-        return "world_path" if self.world_path is not None else "witnessed"
+    def form(self) -> MatcherForm:
+        """Which of the forms this matcher has."""
+        return next(name for name in MATCHER_FORMS if getattr(self, name) is not None)
+
+    @property
+    def rank(self) -> Rank:
+        """The rank of the instrument that would witness a match."""
+        if self.form == "called":
+            return "protocol"
+        if self.form == "measured":
+            return "receipt" if self.measured in _RECEIPT_MEASUREMENTS else "protocol"
+        return "receipt"

@@ -12,18 +12,24 @@ from typing import Literal
 from pydantic import Field
 
 from oyer.records.case import Condition, Status
+from oyer.records.evaluator import PartJudgement
+from oyer.records.matched import ControlState
 from oyer.records.model import Json, Record
+from oyer.records.rubric import Verdict
 
 __all__ = [
     "LAYERS",
     "ArmRef",
     "Attribution",
+    "ClaimVerdict",
     "Comparison",
     "Contrast",
+    "CriterionVerdict",
     "LayerFact",
     "LinkResult",
     "MechanicalOutcome",
     "Outcome",
+    "Performed",
     "Reason",
     "Scored",
     "TrialError",
@@ -69,6 +75,37 @@ class TrialError(Record):
     message: str
 
 
+class CriterionVerdict(Record):
+    """One criterion of one claim, from the judgements of its planned evaluators."""
+
+    criterion: str
+    verdict: Verdict
+    parts: tuple[PartJudgement, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+class ClaimVerdict(Record):
+    """What a claim about the subject came to. `may_be_cited` is false where something bars it from claims and gates."""
+
+    claim: str
+    text: str
+    rubric: str
+    rubric_digest: str
+    verdict: Verdict
+    criteria: tuple[CriterionVerdict, ...]
+    may_be_cited: bool
+    reasons: tuple[str, ...] = ()
+    sentence: str
+
+
+class Performed(Record):
+    """Whether the subject did what a case expects of it: read from `expected`, `forbidden` and `refusal`."""
+
+    state: ControlState
+    evidence: tuple[str, ...] = ()
+    why: str = ""
+
+
 class Outcome(Record):
     """Everything about one trial. Its form is fixed before the run; the values follow from sealed evidence."""
 
@@ -89,7 +126,9 @@ class Outcome(Record):
     observations: tuple[LayerFact, ...] = ()
     measurements: Mapping[str, int | None] = Field(default_factory=dict)
     said: tuple[str, ...] = Field(default=(), description="what the subject said last in each session: rank text")
-    verdicts: tuple[Mapping[str, Json], ...] = ()
+    form: str | None = Field(default=None, description="digest of the OutcomeForm that was fixed before the run")
+    verdicts: tuple[ClaimVerdict, ...] = ()
+    performed: Performed | None = None
     uncertainty: Mapping[str, Json] = Field(default_factory=dict)
     cost_usd_micros: int | None = None
     latency_ns: int | None = None

@@ -72,6 +72,11 @@ class Plan(Record):
     repeat: Repeat = Repeat()
     attempts: Attempts = Attempts()
     exclude: tuple[str, ...] = ()
+    suite: str | None = Field(default=None, description="digest of the TrialSuite that is planned")
+    rubrics: Mapping[str, str] = Field(default_factory=dict, description="rubric id to digest")
+    evaluators: Mapping[str, str] = Field(default_factory=dict, description="evaluator id to digest of its record")
+    forms: Mapping[str, str] = Field(default_factory=dict, description="case id to the digest of its OutcomeForm")
+    gates: tuple[str, ...] = ()
     trials: tuple[PlannedTrial, ...] = Field(min_length=1)
 
     @model_validator(mode="after")

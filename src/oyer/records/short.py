@@ -57,7 +57,10 @@ def expand_case(
 
 def _inherit(case: dict[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
     """Take over all that is not named here. Controls have no controls of their own."""
-    inherited = {key: item for key, item in like.items() if key not in ("controls", "revision", "title", "like")}
+    own = {"controls", "revision", "title", "like"}
+    if case.get("kind") == "negative_control":
+        own.add("claims")  # what guards the trap is not warranted here: `expected` and `refusal` say how it went
+    inherited = {key: item for key, item in like.items() if key not in own}
     if "prompt" in case or "sessions" in case:
         inherited.pop("prompt", None)
         inherited.pop("sessions", None)
@@ -90,8 +93,13 @@ def _expand_parts(case: dict[str, Any], origins: dict[Path, Path]) -> None:
     for name in ("attempt", "benign", "expected", "forbidden", "traces"):
         if name in case:
             case[name] = parts.expand_matchers(case[name], servers)
-    if isinstance(case.get("repair"), dict):
-        case["repair"] = parts.expand_matchers(case["repair"], servers)[0]
+    for name in ("repair", "refusal"):
+        if isinstance(case.get(name), dict):
+            case[name] = parts.expand_matchers(case[name], servers)[0]
+    if isinstance(case.get("channel"), str):
+        case["channel"] = parts.split_tool(case["channel"], servers)
+    if isinstance(case.get("claims"), list):
+        case["claims"] = [parts.expand_claim(claim, servers) for claim in case["claims"]]
     if "controls" in case:
         case["controls"] = parts.expand_controls(case["controls"])
     if case.get("pressure") == "none":

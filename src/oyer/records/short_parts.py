@@ -14,8 +14,10 @@ __all__ = [
     "DEFAULT_BLAME",
     "effect_parts",
     "expand_blame",
+    "expand_claim",
     "expand_controls",
     "expand_doubles",
+    "expand_facts",
     "expand_hardened",
     "expand_intervention",
     "expand_link",
@@ -146,6 +148,24 @@ def _matcher(value: Any, servers: tuple[str, ...]) -> Any:
     if "called" in out:
         out["called"] = split_tool(out["called"], servers)
     return out
+
+
+def expand_claim(value: Any, servers: tuple[str, ...]) -> Any:
+    """Expand the oracle of a claim: one matcher or id, or a list of them, at each rank."""
+    if not isinstance(value, dict) or not isinstance(value.get("oracle"), dict):
+        return value
+    oracle = {
+        key: expand_facts(item, servers) if key in ("receipt", "protocol") else item
+        for key, item in value["oracle"].items()
+    }
+    return {**value, "oracle": oracle}
+
+
+def expand_facts(value: Any, servers: tuple[str, ...]) -> Any:
+    """Expand one matcher or id, or a list of them, to a list."""
+    if isinstance(value, str):
+        return [value]
+    return expand_matchers(value, servers)
 
 
 def expand_controls(value: Any) -> Any:

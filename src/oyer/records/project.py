@@ -1,0 +1,79 @@
+"""`Project@1`: the file `oyer.yaml` beside a team's suites: subjects, suites, plug-ins, what may happen, defaults.
+
+Owns the shape. Keys of endpoints never stand here: only the name of the environment variable or the file of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from oyer.records.model import Flaw, Json, Record, refuse
+from oyer.records.pins import Admits
+
+__all__ = ["Price", "Project", "ProjectDefaults", "ProjectEnvironment", "ProjectSubject"]
+
+
+class ProjectSubject(Record):
+    """A subject by a name of the team's own. `driver: scripted` takes `double`, `driver: model` the endpoint."""
+
+    driver: Literal["scripted", "model"]
+    double: str | None = None
+    model: str | None = None
+    base_url: str | None = None
+    system: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+    parameters: Mapping[str, Json] = Field(default_factory=dict)
+    key_env: str | None = None
+    key_file: str | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        flaws: list[Flaw] = []
+        if self.driver == "scripted" and not self.double:
+            flaws.append(Flaw(("double",), "a scripted subject names its double", "for instance obedient"))
+        if self.driver == "model" and not (self.model and self.base_url):
+            flaws.append(Flaw((), "a model subject names its model and base_url"))
+        if self.key_env and self.key_file:
+            flaws.append(Flaw(("key_file",), "the key is named once: key_env or key_file"))
+        if flaws:
+            refuse(*flaws)
+        return self
+
+
+class ProjectEnvironment(Record):
+    """What surrounds every run of the project: what may happen at all, and who says so."""
+
+    isolation: Literal["none", "process", "sandbox"] | None = None
+    admits: Admits | None = None
+
+
+class Price(Record):
+    """What a model costs, in US dollars a million tokens, as decimal text."""
+
+    input_per_mtok_usd: str = Field(pattern=r"^\d+(\.\d+)?$")
+    output_per_mtok_usd: str = Field(pattern=r"^\d+(\.\d+)?$")
+
+
+class ProjectDefaults(Record):
+    """What a command takes where its flag is not given."""
+
+    jobs: int | None = Field(default=None, ge=1, le=256)
+    out: str | None = None
+    subject: str | None = None
+
+
+class Project(Record):
+    """The project file."""
+
+    oyer: Literal["Project@1"]
+    subjects: Mapping[str, ProjectSubject] = Field(default_factory=dict)
+    suites: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    environment: ProjectEnvironment = ProjectEnvironment()
+    prices: Mapping[str, Price] = Field(default_factory=dict)
+    defaults: ProjectDefaults = ProjectDefaults()
