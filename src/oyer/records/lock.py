@@ -44,7 +44,7 @@ class OutcomeForm(Record):
 
 
 class LockedServer(Record):
-    """One server as it answered when the suite was pinned; digests are of the bytes it sent, `null` without an answer."""
+    """One server as it answered when the suite was pinned: digests of the bytes it sent, `null` without an answer."""
 
     command: tuple[str, ...]
     initialize: str | None = None
