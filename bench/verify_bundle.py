@@ -1,7 +1,8 @@
 """How fast a bundle is verified, and in how much memory: throughput against a floor, memory from small to large.
 
 Processor time, so that a busy machine does not decide. The floor reads the same file once, takes its sha256, and parses
-every line of its journals as JSON once. Two shapes: many events, and large blobs that do not compress.
+every line of its journals as JSON once. Three shapes: many trials as they are, two trials with many events, and large
+blobs that do not compress.
 ``python bench/verify_bundle.py [MEGABYTES ...]``: sizes of the blobs, 10 and 100 by default (5000 shows that memory
 stays flat).
 """
@@ -30,9 +31,9 @@ BLOB_BYTES = 4 << 20
 LIMIT_BYTES = 1 << 31
 
 
-def build(place: Path, *, blob_bytes: int, events: int) -> Path:
+def build(place: Path, *, blob_bytes: int, events: int, repeat: int) -> Path:
     """Write a golden series with more in it, and its bundle."""
-    golden = GoldenSeries(place / "series", conditions=("baseline", "manipulated"))
+    golden = GoldenSeries(place / "series", conditions=("baseline", "manipulated"), repeat=repeat)
     for planned in golden.plan.trials:
         script = golden.claim(planned)
         script.open()
@@ -93,10 +94,10 @@ def in_child(path: Path) -> tuple[float, int]:
     return took, peak
 
 
-def measure(name: str, *, blob_bytes: int, events: int) -> None:
+def measure(name: str, *, blob_bytes: int = 0, events: int = 0, repeat: int = 1) -> None:
     """Print one line: size, events, the ratio to the floor, throughput, memory."""
     with tempfile.TemporaryDirectory() as place:
-        path = build(Path(place), blob_bytes=blob_bytes, events=events)
+        path = build(Path(place), blob_bytes=blob_bytes, events=events, repeat=repeat)
         size = path.stat().st_size
         least, count = floor(path)
         took, peak = in_child(path)
@@ -109,10 +110,12 @@ def measure(name: str, *, blob_bytes: int, events: int) -> None:
 
 def main(arguments: list[str]) -> int:
     """Measure every shape."""
+    for repeat in (10, 100):
+        measure(f"{4 * repeat} trials", repeat=repeat)
     for events in (2_000, 20_000):
-        measure(f"{events} events", blob_bytes=0, events=events)
+        measure(f"{events} events", events=events)
     for megabytes in [int(argument) for argument in arguments] or [10, 100]:
-        measure(f"blobs of {megabytes} MB", blob_bytes=megabytes << 20, events=0)
+        measure(f"blobs of {megabytes} MB", blob_bytes=megabytes << 20)
     return 0
 
 

@@ -51,11 +51,14 @@ class GoldenSeries:
         sign_plan: Callable[[bytes], bytes] | None = None,
         name: str = NAME,
         gateway: bool = False,
+        repeat: int = 1,
     ) -> None:
         self.name, self.gateway = name, gateway
         self.loaded: LoadedCase = golden_case()
         world = str(directory_digest(()))
-        self.plan: Plan = build_plan([self.loaded], subjects, seed=7, conditions=conditions, worlds={"golden": world})
+        self.plan: Plan = build_plan(
+            [self.loaded], subjects, seed=7, repeat=repeat, conditions=conditions, worlds={"golden": world}
+        )
         plan = canonical_bytes(self.plan)
         pins: dict[str, bytes] = {self.loaded.digest: canonical_bytes(self.loaded.case)}
         environments = {name: {"golden": _keep(pins, _environment(self.loaded.case, name))} for name in subjects}
@@ -89,7 +92,10 @@ class GoldenSeries:
         other = "" if self.name == NAME else f"{self.name}/"
         run = "r" + digest_of(f"{other}{planned.trial}/{attempt}".encode())[7:39]
         envelope = Envelope(self.name, planned.trial, run, planned.condition, attempt, BOOT)
-        return TrialScript(self.store.open_attempt(envelope), self.loaded, planned.subject, gateway=self.gateway)
+        attempt_store = self.store.open_attempt(envelope)
+        return TrialScript(
+            attempt_store, self.loaded, planned.subject, repetition=planned.repetition, gateway=self.gateway
+        )
 
     def run(self, planned: PlannedTrial, attempt: int = 1, status: str = "completed") -> None:
         """Run one attempt from its claim to its seal."""

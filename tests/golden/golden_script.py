@@ -96,7 +96,10 @@ class Ticks:
 class TrialScript:
     """Records one trial of the golden case through the journals of one attempt."""
 
-    def __init__(self, attempt: AttemptStore, loaded: LoadedCase, subject: str, *, gateway: bool = False) -> None:
+    def __init__(
+        self, attempt: AttemptStore, loaded: LoadedCase, subject: str, *, repetition: int = 1, gateway: bool = False
+    ) -> None:
+        self.repetition = repetition
         self.gateway = gateway
         self.exchanges = 0
         self.messages: list[dict[str, Any]] = []
@@ -133,7 +136,7 @@ class TrialScript:
             "case": self.digest,
             "case_id": self.case.id,
             "subject": SUBJECT[self.subject],
-            "repetition": 1,
+            "repetition": self.repetition,
             "masks": {run: "{run}", f"/runs/{run[:8]}": "{run.dir}"},
             "fixture_digest": str(directory_digest(())),
         }

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -48,6 +49,13 @@ def test_canonical_bytes_are_their_own_canonical_form(value: Any) -> None:
     again = parse_canonical(data)
     assert again == value
     assert canonical_bytes(again) == data
+
+
+@given(VALUES)
+@example({"\uff20": 1, "\U0001f600": 1})
+@example(['\x7f\u2028\u0000\x1f\b\f\n\r\t"\\/', "\u00e9", {"\u00e9": 0, "z": 0}])
+def test_the_form_is_that_of_the_reference_encoder(value: Any) -> None:
+    assert canonical_bytes(value) == rfc8785.dumps(value)
 
 
 @given(VALUES)

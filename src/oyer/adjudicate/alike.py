@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oyer.adjudicate.arm import Arm
-from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.reasons import reason
 from oyer.errors import ProtocolError
 from oyer.observe import Delivery, json_or_none, mask
@@ -21,7 +20,7 @@ __all__ = ["leak_reasons", "original_drift", "pin_reasons"]
 
 def pin_reasons(one: Arm, other: Arm, pinned: PinSet | None) -> Iterator[Reason]:
     """Yield every pinned field that differs between two arms, or between an arm and what the series pinned."""
-    mine, yours = observed_pins(one), observed_pins(other)
+    mine, yours = one.pins, other.pins
     for field, a, b in pin_differences(mine, yours):
         yield reason(
             "PIN_DRIFT", f"{field} differs between {one.condition} and {other.condition}: {a} and {b}", about=field

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from oyer.adjudicate.pins import observed_pins
 from oyer.observe import (
     Authored,
     Bindings,
@@ -27,7 +28,7 @@ from oyer.observe import (
     read_world,
     selects,
 )
-from oyer.records import CalledLink, Case, Condition, EvidenceMatcher, WitnessedLink
+from oyer.records import CalledLink, Case, Condition, EvidenceMatcher, PinSet, WitnessedLink
 
 __all__ = ["Arm", "call_failed", "call_matches", "effect_matches"]
 
@@ -88,6 +89,11 @@ class Arm:
     def model(self) -> tuple[ModelExchange, ...]:
         """What the gateway saw of the model; empty without a gateway."""
         return read_model(self.evidence)
+
+    @cached_property
+    def pins(self) -> PinSet:
+        """The pinned fields as this arm's evidence shows them."""
+        return observed_pins(self)
 
     @property
     def completed(self) -> bool:

@@ -16,7 +16,6 @@ from oyer.adjudicate.baseline import baseline_reasons
 from oyer.adjudicate.delivered import intervention_reasons
 from oyer.adjudicate.effects import story_reasons, wire_reasons
 from oyer.adjudicate.integrity import arm_reasons, foreign_reasons
-from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.reasons import reason
 from oyer.adjudicate.sentences import not_shown, outcome_sentence
 from oyer.adjudicate.walk import Walk, walk_chain
@@ -218,6 +217,6 @@ def _arm_ref(arm: Arm, walk: Walk) -> ArmRef:
 
 def _not_pinned(given: ComparisonInput) -> tuple[str, ...]:
     """The fields of the closed list that neither the series nor an arm could observe."""
-    seen = [observed_pins(arm) for arm in given.arms.values()] + ([given.pinned] if given.pinned else [])
+    seen = [arm.pins for arm in given.arms.values()] + ([given.pinned] if given.pinned else [])
     names = [name for name in PinSet.model_fields if name != "oyer"]
     return tuple(name for name in sorted(names) if not any(getattr(pins, name) for pins in seen))

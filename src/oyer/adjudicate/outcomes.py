@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from oyer.adjudicate.arm import Arm
-from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.walk import Walk, walk_chain
 from oyer.evidence import MAX_SAFE_INT
 from oyer.observe import printable
@@ -43,7 +42,7 @@ def derive_outcome(arm: Arm, *, case: str, subject: str, repetition: int, condit
         measurements=_measurements(arm),
         said=tuple(_said(arm)),
         latency_ns=_wall(arm),
-        pins=digest(observed_pins(arm)),
+        pins=digest(arm.pins),
         evidence=arm.stored,
         evidence_defects=tuple(str(defect) for defect in arm.evidence.defects),
     )

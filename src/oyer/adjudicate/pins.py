@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from oyer.adjudicate.arm import Arm
 from oyer.protocol import listing_digest
 from oyer.records import PinSet, digest
+
+if TYPE_CHECKING:
+    from oyer.adjudicate.arm import Arm
 
 __all__ = ["observed_pins"]
 

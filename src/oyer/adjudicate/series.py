@@ -8,17 +8,19 @@ from typing import NamedTuple
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.compare import ComparisonInput, compare
 from oyer.adjudicate.outcomes import derive_outcome
-from oyer.observe import TrialEvidence, read_watches
+from oyer.observe import TrialEvidence, read_names
 from oyer.records import Case, Comparison, Condition, Outcome, PinSet, Plan, PlannedTrial, canonical_bytes
 
 __all__ = [
     "SeriesInput",
     "SeriesResult",
     "TrialInput",
+    "by_run",
     "derive_groups",
     "derive_series",
     "derived_files",
-    "late_runs",
+    "groups_of",
+    "named_aside",
     "named_runs",
 ]
 
@@ -35,9 +37,9 @@ class TrialInput(NamedTuple):
 class SeriesInput(NamedTuple):
     """A plan with its pinned cases, the counted attempts by trial, and the pins per subject and case.
 
-    `trials` may read an attempt each time it is asked for one. `named` holds the effects rejected anywhere in the
-    series by the run they name (see `named_runs`); without it every trial is read once more to find them. `late` holds
-    those that came when no trial was left to record them (see `late_runs`).
+    `trials` may read an attempt each time it is asked for one. `named` holds the effects rejected in any of the
+    trials by the run they name (see `named_runs`, `by_run`); without it every trial is read once more to find them.
+    `aside` holds those that no counted attempt records: see `named_aside`.
     """
 
     plan: Plan
@@ -45,7 +47,7 @@ class SeriesInput(NamedTuple):
     trials: Mapping[str, TrialInput]
     pinned: Mapping[tuple[str, str], PinSet]
     named: Mapping[str, tuple[str, ...]] | None = None
-    late: Mapping[str, tuple[str, ...]] = {}
+    aside: Mapping[str, tuple[str, ...]] = {}
 
 
 class SeriesResult(NamedTuple):
@@ -75,9 +77,9 @@ def derive_series(given: SeriesInput) -> SeriesResult:
 def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
     """Derive a series one repetition of a case and subject at a time; only its arms are held meanwhile."""
     named = dict(_named(given) if given.named is None else given.named)
-    for run, refs in given.late.items():
+    for run, refs in given.aside.items():
         named[run] = (*named.get(run, ()), *refs)
-    for group in _groups(given.plan):
+    for group in groups_of(given.plan):
         read = {planned.trial: given.trials.get(planned.trial) for planned in group}
         arms = {p.trial: _arm(given, p, trial) for p in group if (trial := read[p.trial]) is not None}
         outcomes = {p.trial: _outcome(p, arms[p.trial], read[p.trial]) for p in group if p.trial in arms}
@@ -92,8 +94,8 @@ def _groups_once(given: SeriesInput) -> Iterator[SeriesResult]:
     """
     noting = _Noting(given.trials)
     shown = list(derive_groups(given._replace(trials=noting, named={})))
-    named = _by_run(noting.named)
-    for group, result in zip(_groups(given.plan), shown, strict=True):
+    named = by_run(noting.named)
+    for group, result in zip(groups_of(given.plan), shown, strict=True):
         if any(outcome.run in named for outcome in result.outcomes.values()):
             plan = given.plan.model_copy(update={"trials": tuple(group)})
             yield from derive_groups(given._replace(plan=plan, named=named))
@@ -102,21 +104,27 @@ def _groups_once(given: SeriesInput) -> Iterator[SeriesResult]:
 
 
 def named_runs(evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:
-    """Return `(run, ref)` for every effect that a sink of this trial rejected and that names a run."""
-    return tuple(pair for watch in read_watches(evidence).values() for pair in watch.names)
+    """Return `(run, ref)` for every effect that a sink of this attempt rejected and that names a run."""
+    return read_names(evidence)
 
 
-def late_runs(closing: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
-    """Return what the closing record of a ledger keeps of late effects: references by the run that each one names.
+def named_aside(
+    uncounted: Mapping[tuple[str, int], tuple[tuple[str, str], ...]], closing: Mapping[str, object]
+) -> dict[str, tuple[str, ...]]:
+    """Return the effects that name a run and that no counted attempt records: references by the run each one names.
 
-    Each is a text that begins with the run; the rest (digests of token and request, how it began) is for people.
+    Those of attempts that do not count (by trial and attempt, see `named_runs`), then those that came when no trial was
+    left to record them: the closing record of a ledger keeps a text of each, which begins with the run; the rest
+    (digests of token and request, how it began) is for people.
     """
+    found: dict[str, list[str]] = {}
+    for trial, attempt in sorted(uncounted):
+        for run, ref in uncounted[trial, attempt]:
+            found.setdefault(run, []).append(f"{trial}/{attempt}/{ref}")
     kept = closing.get("late")
-    found: dict[str, tuple[str, ...]] = {}
     for number, text in enumerate(kept if isinstance(kept, list | tuple) else ()):
-        run = str(text).partition(" ")[0]
-        found[run] = (*found.get(run, ()), f"ledger:late/{number}")
-    return found
+        found.setdefault(str(text).partition(" ")[0], []).append(f"ledger:late/{number}")
+    return {run: tuple(refs) for run, refs in found.items()}
 
 
 def _outcome(planned: PlannedTrial, arm: Arm, trial: TrialInput | None) -> Outcome:
@@ -143,7 +151,8 @@ def _arm(given: SeriesInput, planned: PlannedTrial, trial: TrialInput) -> Arm:
     )
 
 
-def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
+def groups_of(plan: Plan) -> Iterator[list[PlannedTrial]]:
+    """Yield the trials of each repetition of a case and subject, in the order of the plan."""
     groups: dict[tuple[str, str, int], list[PlannedTrial]] = {}
     for planned in plan.trials:
         groups.setdefault((planned.case, planned.subject, planned.repetition), []).append(planned)
@@ -151,12 +160,12 @@ def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
 
 
 def _named(given: SeriesInput) -> Mapping[str, tuple[str, ...]]:
-    """Effects rejected anywhere in the series, by the run they name."""
-    return _by_run({name: named_runs(given.trials[name].evidence) for name in given.trials})
+    """Effects rejected in any counted attempt of the series, by the run they name."""
+    return by_run({name: named_runs(given.trials[name].evidence) for name in given.trials})
 
 
-def _by_run(named: Mapping[str, tuple[tuple[str, str], ...]]) -> dict[str, tuple[str, ...]]:
-    """From what each trial names to what names each run, in order of trial."""
+def by_run(named: Mapping[str, tuple[tuple[str, str], ...]]) -> dict[str, tuple[str, ...]]:
+    """From what each counted attempt names to what names each run, in order of trial."""
     found: dict[str, list[str]] = {}
     for name in sorted(named):
         for run, ref in named[name]:

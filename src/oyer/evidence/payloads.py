@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, UnsetType
 from oyer.errors import EvidenceError
 from oyer.evidence.canonical import DIGEST_PATTERN, MAX_SAFE_INT, digest_of
 
-__all__ = ["INLINE_LIMIT_BYTES", "PayloadForm", "make_payload", "payload_bytes"]
+__all__ = ["INLINE_LIMIT_BYTES", "PayloadForm", "make_payload", "payload_bytes", "proven_bytes"]
 
 INLINE_LIMIT_BYTES = 4096
 
@@ -33,6 +33,9 @@ class PayloadForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=Fa
     redacted: tuple[str, ...] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
+        short = self.size <= INLINE_LIMIT_BYTES and self.redacted is UNSET
+        if short and self.base64 is UNSET and self.blob is UNSET and self.text is not UNSET:
+            return  # what almost every payload is
         places = (self.text is not UNSET) + (self.base64 is not UNSET) + (self.blob is not UNSET)
         if places != 1 or self.blob is False:
             raise ValueError("a payload has exactly one of text, base64, blob: true")
@@ -77,6 +80,11 @@ def payload_bytes(payload: Mapping[str, Any], fetch: Callable[[str], bytes | Non
         form = msgspec.convert(payload, type=PayloadForm)
     except (msgspec.ValidationError, RecursionError) as error:
         raise EvidenceError("E-PAYLOAD-FORM", f"malformed payload: {error}") from error
+    return proven_bytes(form, fetch)
+
+
+def proven_bytes(form: PayloadForm, fetch: Callable[[str], bytes | None]) -> bytes:
+    """Return the content of a payload whose form was checked already; as `payload_bytes` otherwise."""
     raw = _content(form, fetch)
     if len(raw) != form.size or digest_of(raw) != form.sha256:
         raise EvidenceError("E-PAYLOAD-DIGEST", "payload content differs from its recorded digest", where=form.sha256)

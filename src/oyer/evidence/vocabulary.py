@@ -26,10 +26,12 @@ __all__ = [
     "RESERVED_KINDS",
     "VOCABULARY",
     "WRITER_PATTERN",
+    "body_forms",
     "body_payloads",
     "check_body",
     "check_shape",
     "check_writer_kind",
+    "is_writer",
 ]
 
 VOCABULARY = 1
@@ -311,8 +313,8 @@ _PAYLOAD_KEYS: dict[str, tuple[tuple[str, bool], ...]] = {
 }
 
 
-def check_body(kind: str, body: Mapping[str, Any]) -> None:
-    """Check one body against the closed table.
+def check_body(kind: str, body: Mapping[str, Any]) -> msgspec.Struct:
+    """Check one body against the closed table; return it in its form, for `body_forms`.
 
     Raises: EvidenceError `E-EVENT-KIND`, `E-EVENT-VERSION`, `E-EVENT-BODY`.
     """
@@ -327,11 +329,12 @@ def check_body(kind: str, body: Mapping[str, Any]) -> None:
             hint="read this evidence with a newer Oyer",
         )
     try:
-        msgspec.convert(body, type=form)
+        checked = msgspec.convert(body, type=form)
     except (msgspec.ValidationError, RecursionError) as error:
         raise EvidenceError("E-EVENT-BODY", f"{kind}: {error}") from error
     if kind == "mcp.intervened" and not body["applied"] and ("modified" in body or "why" not in body):
         raise EvidenceError("E-EVENT-BODY", "mcp.intervened: not applied means a why and no modified bytes")
+    return checked
 
 
 _KNOWN_SHAPES: set[tuple[str, tuple[str, ...]]] = set()
@@ -350,14 +353,32 @@ def check_shape(kind: str, body: Mapping[str, Any]) -> None:
 
 
 @lru_cache(maxsize=4096)
+def is_writer(name: str) -> bool:
+    """Whether a name is that of a writer."""
+    return re.match(WRITER_PATTERN, name) is not None
+
+
+@lru_cache(maxsize=4096)
 def check_writer_kind(writer: str, kind: str) -> None:
     """Check that this writer's family may write this kind.
 
     Raises: EvidenceError `E-EVENT-WRITER`.
     """
     groups = _WRITER_GROUPS.get(writer.partition(":")[0], frozenset())
-    if kind.partition(".")[0] not in groups or re.match(WRITER_PATTERN, writer) is None:
+    if kind.partition(".")[0] not in groups or not is_writer(writer):
         raise EvidenceError("E-EVENT-WRITER", f"writer {writer!r} may not write {kind!r}")
+
+
+def body_forms(kind: str, checked: msgspec.Struct) -> Iterator[PayloadForm]:
+    """Yield every payload of a body, in the form that `check_body` found it to have."""
+    for key, is_map in _PAYLOAD_KEYS[kind]:
+        found = getattr(checked, key)
+        if found is None or found is UNSET:
+            continue
+        if is_map:
+            yield from found.values()
+        else:
+            yield found
 
 
 def body_payloads(kind: str, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -19,7 +19,7 @@ from oyer.observe.declared import (
     protocol_selector,
     selects,
 )
-from oyer.observe.effects import Effect, Watch, read_watches
+from oyer.observe.effects import Effect, Watch, read_names, read_watches
 from oyer.observe.exchanges import Act, Delivery, Exchange, Wire
 from oyer.observe.matching import Bindings, field_of, match_json
 from oyer.observe.model import REASONING, ModelExchange, asked_calls, read_model, read_model_faults, shows
@@ -35,7 +35,7 @@ from oyer.observe.texts import (
     result_of,
     strings_in,
 )
-from oyer.observe.trial import Fetch, TrialEvidence, read_trial
+from oyer.observe.trial import Fetch, TrialEvidence, read_trial, trial_of
 from oyer.observe.wire import read_wire
 
 __all__ = [
@@ -77,6 +77,7 @@ __all__ = [
     "read_authored",
     "read_model",
     "read_model_faults",
+    "read_names",
     "read_trial",
     "read_turns",
     "read_watches",
@@ -86,4 +87,5 @@ __all__ = [
     "selects",
     "shows",
     "strings_in",
+    "trial_of",
 ]

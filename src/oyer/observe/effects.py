@@ -12,7 +12,7 @@ from oyer.evidence import Event
 from oyer.observe.trial import TrialEvidence
 from oyer.protocol import loads
 
-__all__ = ["Effect", "Watch", "read_watches"]
+__all__ = ["Effect", "Watch", "read_names", "read_watches"]
 
 
 class Effect(NamedTuple):
@@ -37,9 +37,9 @@ class Effect(NamedTuple):
 class Watch(NamedTuple):
     """One sink over one trial.
 
-    `watched` needs both probes answered. `held` says that it held something at opening. `names` are the runs that
-    rejected effects named, and other runs that accepted ones did. `stated` is what the sink itself counted at its end
-    (effects, rejected), None where it did not say. `misnamed` are events about another sink than their writer.
+    `watched` needs both probes answered. `held` says that it held something at opening. `stated` is what the sink
+    itself counted at its end (effects, rejected), None where it did not say. `misnamed` are events about another sink
+    than their writer.
     """
 
     sink: str
@@ -53,7 +53,6 @@ class Watch(NamedTuple):
     t_closing_ns: int | None
     effects: tuple[Effect, ...]
     rejected: tuple[str, ...]
-    names: tuple[tuple[str, str], ...]
     stated: tuple[int, int] | None
     misnamed: tuple[str, ...]
 
@@ -68,6 +67,20 @@ def read_watches(evidence: TrialEvidence) -> dict[str, Watch]:
     return {writer.removeprefix("sink:"): _watch(evidence, writer) for writer in evidence.writers("sink:")}
 
 
+def read_names(evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:
+    """Return `(run, ref)` for every effect that a sink rejected and that names a run, or took and that names another.
+
+    Sinks in order of name, of each what it rejected first. Nothing of what an effect holds is read.
+    """
+    found: list[tuple[str, str]] = []
+    for writer in evidence.writers("sink:"):
+        taken = [e for e in evidence.events(writer, "sink.effect") if not e.body.get("probe")]
+        foreign = [e for e in taken if e.body.get("run_named") != evidence.run]
+        named = [*evidence.events(writer, "sink.rejected"), *foreign]
+        found += [(e.body["run_named"], e.ref) for e in named if e.body.get("run_named")]
+    return tuple(found)
+
+
 def _watch(evidence: TrialEvidence, writer: str) -> Watch:
     name = writer.removeprefix("sink:")
     events = [e for e in evidence.events(writer) if e.kind.startswith("sink.")]
@@ -78,7 +91,6 @@ def _watch(evidence: TrialEvidence, writer: str) -> Watch:
     rejected = [e for e in events if e.kind == "sink.rejected"]
     effects = [e for e in events if e.kind == "sink.effect" and not e.body.get("probe")]
     token = opened[0].body.get("token_sha256") if opened else None
-    named = [*rejected, *(e for e in effects if e.body.get("run_named") != evidence.run)]
     return Watch(
         sink=name,
         kind=opened[0].body["kind"] if opened else None,
@@ -91,7 +103,6 @@ def _watch(evidence: TrialEvidence, writer: str) -> Watch:
         t_closing_ns=closing[0].t_mono_ns if closing else None,
         effects=tuple(_effect(evidence, e, name, token) for e in effects),
         rejected=tuple(event.ref for event in rejected),
-        names=tuple((event.body["run_named"], event.ref) for event in named if event.body.get("run_named")),
         stated=(closed[0].body["effects"], closed[0].body["rejected"]) if len(closed) == 1 else None,
         misnamed=tuple(event.ref for event in events if event.body["sink"] != name),
     )

@@ -13,7 +13,7 @@ from typing import Any
 from oyer.errors import EvidenceError, Problem
 from oyer.evidence import AttemptCheck, Envelope, Event, body_payloads, check_attempt, payload_bytes
 
-__all__ = ["HARNESS", "Fetch", "TrialEvidence", "read_trial"]
+__all__ = ["HARNESS", "Fetch", "TrialEvidence", "read_trial", "trial_of"]
 
 Fetch = Callable[[str], bytes | None]
 """From a content digest to the blob's content, None where it is not retained."""
@@ -93,7 +93,11 @@ def read_trial(
     `journals` maps file names (`tap.ops.jsonl`) to their bytes. Codes of defects are those of `check_attempt`,
     and `E-BLOB-MISSING` / `E-PAYLOAD-DIGEST` for payloads that are not retained as recorded.
     """
-    check = check_attempt(journals, expect=expect)
+    return trial_of(check_attempt(journals, expect=expect), fetch, proven)
+
+
+def trial_of(check: AttemptCheck, fetch: Fetch, proven: Mapping[str, int] = MappingProxyType({})) -> TrialEvidence:
+    """Return the evidence of an attempt whose journals were checked already; as `read_trial` otherwise."""
     return TrialEvidence(check, fetch, (*check.defects, *_missing_payloads(check, fetch, proven)))
 
 

@@ -12,6 +12,8 @@ Source: RFC 8785, sections 3.2.2 and 3.2.3.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
@@ -20,10 +22,15 @@ import rfc8785
 
 from oyer.errors import Problem, RecordError
 from oyer.records.model import Digest, RawDigest, Record
-from oyer.records.source_text import MAX_DEPTH, Path, is_safe_number, path_text
+from oyer.records.source_text import MAX_DEPTH, MAX_SAFE_INTEGER, Path, is_safe_number, path_text
 from oyer.records.strict_json import parse_json
 
 __all__ = ["canonical_bytes", "digest", "digest_bytes", "parse_canonical", "plain", "raw_digest"]
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":"))
+# Order by code points and by UTF-16 units differ only where such a letter takes part.
+_BEYOND_BASIC_PLANE = re.compile(rb"[\xf0-\xf4]")
 
 
 def plain(record: Record) -> dict[str, Any]:
@@ -34,6 +41,9 @@ def plain(record: Record) -> dict[str, Any]:
 def canonical_bytes(value: Any) -> bytes:
     """Encode a plain value or a record by RFC 8785. Raises `RecordError` (`E-CANONICAL`) for what it cannot hold."""
     value = plain(value) if isinstance(value, Record) else value
+    quick = _quick(value)
+    if quick is not None:
+        return quick
     problems = [
         Problem("E-CANONICAL", message, path_text(path), "a canonical value is JSON within the safe number range")
         for path, message in _refused(value, ())
@@ -73,6 +83,33 @@ def parse_canonical(data: bytes, *, name: str = "<canonical>") -> Any:
             hint="canonical JSON has no spaces, sorted keys and the shortest numbers (RFC 8785)",
         )
     return value
+
+
+def _quick(value: Any) -> bytes | None:
+    """Encode what almost every record is, without floats and in letters of the basic plane; None for all else.
+
+    Over such values the encoder of the standard library has one form, and it is that of the RFC.
+    """
+    if not _is_common(value, 0):
+        return None
+    try:
+        encoded = _ENCODER.encode(value).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return None
+    return encoded if encoded.isascii() or _BEYOND_BASIC_PLANE.search(encoded) is None else None
+
+
+def _is_common(value: Any, depth: int) -> bool:
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return True
+    if kind is int:
+        return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER
+    if depth >= MAX_DEPTH:
+        return False
+    if kind is dict:
+        return all(type(key) is str for key in value) and all(_is_common(v, depth + 1) for v in value.values())
+    return (kind is list or kind is tuple) and all(_is_common(item, depth + 1) for item in value)
 
 
 def _refused(value: Any, path: Path) -> Iterator[tuple[Path, str]]:

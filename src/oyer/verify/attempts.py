@@ -1,12 +1,12 @@
-"""One pass over every attempt on disk: its journals are unpacked, checked and let go before the next is opened.
+"""Every attempt on disk, read once: its journals are unpacked and checked, and what later checks need is kept small.
 
-Owns what later checks need of an attempt, kept small: defects, torn tails, blobs it refers to, runs its sinks named.
-Must never hold the journals of two attempts, and never raise.
+Owns what is kept of an attempt: defects, torn tails, blobs it refers to, runs its sinks named. Must never raise, and
+never hold the journals of an attempt: whoever asked for one has them, and lets them go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from oyer.adjudicate import named_runs
@@ -23,10 +23,10 @@ from oyer.evidence import (
     parse_event,
 )
 from oyer.observe import TrialEvidence
-from oyer.verify.reading import Reader
+from oyer.verify.reading import Reader, expected_envelope
 from oyer.verify.survey import Survey
 
-__all__ = ["OPENED", "AttemptReading", "BlobUse", "read_attempts"]
+__all__ = ["OPENED", "AttemptReading", "BlobUse", "Shelf"]
 
 OPENED = ("case", "case_id", "repetition")
 """The fields of `trial.opened` that the plan states too."""
@@ -80,57 +80,79 @@ class AttemptReading(NamedTuple):
         return not self.missing and self.unreadable is None and not self.defects
 
 
-def read_attempts(survey: Survey) -> Iterator[AttemptReading]:
-    """Read every attempt that is on disk or that the ledger says has evidence, in order of trial and number."""
-    packed = {(part.name, part.attempt) for part in survey.parts.values() if part.kind == "packed"}
-    running: dict[tuple[str, int], list[str]] = {}
-    for path, part in survey.parts.items():
-        if part.kind == "journal":
-            running.setdefault((part.name, part.attempt), []).append(path)
-    known = {(trial, state.attempt): state for trial, states in survey.ledger.attempts.items() for state in states}
-    listed = {key for key, state in known.items() if state.digest is not None or state.state == "sealed"}
-    for key in sorted(packed | set(running) | listed):
-        yield _read_one(survey, key, known.get(key), key in packed, running.get(key, []))
+class Shelf:
+    """Every attempt that is on disk or that the ledger says has evidence, by trial and number."""
+
+    def __init__(self, survey: Survey) -> None:
+        self._survey = survey
+        self._packed = {(part.name, part.attempt) for part in survey.parts.values() if part.kind == "packed"}
+        self._running: dict[tuple[str, int], list[str]] = {}
+        for path, part in survey.parts.items():
+            if part.kind == "journal":
+                self._running.setdefault((part.name, part.attempt), []).append(path)
+        states = [(trial, state) for trial, known in survey.ledger.attempts.items() for state in known]
+        self._known = {(trial, state.attempt): state for trial, state in states}
+        listed = {(trial, s.attempt) for trial, s in states if s.digest is not None or s.state == "sealed"}
+        self._of: dict[str, list[int]] = {}
+        for trial, attempt in sorted(self._packed | set(self._running) | listed):
+            self._of.setdefault(trial, []).append(attempt)
+
+    @property
+    def trials(self) -> Iterable[str]:
+        """Every trial of which there is or should be an attempt, sorted."""
+        return self._of
+
+    def attempts(self, trial: str) -> Iterable[int]:
+        """Return the numbers of the attempts of a trial, in order."""
+        return self._of.get(trial, ())
+
+    def read(self, trial: str, attempt: int) -> tuple[AttemptReading, AttemptCheck | None]:
+        """Read one attempt: what is kept of it, and its checked journals, None where they are not there to read."""
+        key = trial, attempt
+        state, running = self._known.get(key), self._running.get(key, [])
+        is_packed = key in self._packed
+        path = packed_path(trial, attempt) if is_packed or not running else attempt_dir(trial, attempt)
+        found = AttemptReading(trial, attempt, path, state)
+        if not is_packed and not running:
+            return found._replace(missing=True), None
+        reader = self._survey.reader
+        try:
+            found = found._replace(packed=reader.file(path) if is_packed else None)
+            journals = dict(reader.journals(trial, attempt))
+        except OyerError as error:
+            return found._replace(unreadable=error.problems[0]), None
+        check = check_attempt(journals, expect=_expected(self._survey, trial, attempt, state, journals))
+        leftovers = tuple(_leftovers(reader, journals, running)) if is_packed else ()
+        return _kept(found._replace(leftovers=leftovers), check), check
 
 
-def _read_one(
-    survey: Survey, key: tuple[str, int], state: AttemptState | None, is_packed: bool, running: list[str]
-) -> AttemptReading:
-    trial, attempt = key
-    found = AttemptReading(
-        trial, attempt, packed_path(trial, attempt) if is_packed else attempt_dir(trial, attempt), state
-    )
-    if not is_packed and not running:
-        return found._replace(missing=True, path=packed_path(trial, attempt))
-    reader = survey.reader
-    try:
-        found = found._replace(packed=reader.file(found.path) if is_packed else None)
-        journals = dict(reader.journals(trial, attempt))
-    except OyerError as error:
-        return found._replace(unreadable=error.problems[0])
-    check = check_attempt(journals, expect=_expected(survey, trial, attempt, state, journals))
+def _kept(found: AttemptReading, check: AttemptCheck) -> AttemptReading:
     return found._replace(
         defects=check.defects,
         torn={writer: len(journal.torn) for writer, journal in check.journals.items() if journal.torn},
-        leftovers=tuple(_leftovers(reader, journals, running)) if is_packed else (),
         opened=None if check.opened is None else {name: check.opened[name] for name in OPENED},
         closed=None if check.closed is None else check.closed["status"],
         blobs=tuple(_blob_uses(check, found.path)),
-        named=named_runs(TrialEvidence(check, reader.content, ())),
+        named=named_runs(TrialEvidence(check, _no_content, ())),
     )
+
+
+def _no_content(_digest: str) -> None:
+    """Which runs an attempt names stands in its events; no blob is opened for that."""
 
 
 def _expected(
     survey: Survey, trial: str, attempt: int, state: AttemptState | None, journals: Mapping[str, bytes]
 ) -> Envelope:
     """Return the envelope every line must carry. What nobody states is taken from the first line of the harness."""
-    said = _first_envelope(journals.get("harness.jsonl", b""))
     manifest, planned = survey.manifest, survey.planned.get(trial)
-    run = state.run if state is not None else None
+    if manifest is not None and planned is not None and state is not None and state.run is not None:
+        return expected_envelope(manifest, planned, state)
+    said = _first_envelope(journals.get("harness.jsonl", b""))
     return Envelope(
         series=manifest.series if manifest is not None else said.series,
         trial=trial,
-        run=run if run is not None else said.run,
+        run=state.run if state is not None and state.run is not None else said.run,
         condition=planned.condition if planned is not None else said.condition,
         attempt=attempt,
         boot=manifest.boot if manifest is not None else said.boot,

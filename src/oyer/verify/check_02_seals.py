@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from oyer.errors import OyerError
 from oyer.evidence import StoredFile, check_seals, is_sealable, seal_path
+from oyer.verify.comparing import Derivation
 from oyer.verify.manifest import compare_manifest
 from oyer.verify.reading import Bundled
-from oyer.verify.rederive import Derivation
 from oyer.verify.result import Check, Findings
 from oyer.verify.survey import Phase, Survey, shown
 

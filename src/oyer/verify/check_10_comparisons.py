@@ -8,8 +8,8 @@ Source: the design's scoring page, "Mechanical outcome of an experiment".
 
 from __future__ import annotations
 
+from oyer.verify.comparing import Derivation
 from oyer.verify.derived_files import report_derived
-from oyer.verify.rederive import Derivation
 from oyer.verify.result import Check, Findings
 from oyer.verify.survey import Survey
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from oyer.verify.rederive import Derivation
+from oyer.verify.comparing import Derivation
 from oyer.verify.result import Findings
 from oyer.verify.survey import Phase, Survey
 

@@ -9,11 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from oyer.adjudicate import SeriesInput, TrialInput, late_runs
+from oyer.adjudicate import SeriesInput, TrialInput, named_aside, named_runs
 from oyer.errors import EvidenceError, OyerError, Problem
-from oyer.evidence import ArchiveCheck, Envelope, LedgerCheck, Manifest, Signed, StoredFile, check_ledger
+from oyer.evidence import (
+    ArchiveCheck,
+    AttemptState,
+    Envelope,
+    LedgerCheck,
+    Manifest,
+    Signed,
+    StoredFile,
+    check_ledger,
+)
 from oyer.observe import read_trial
-from oyer.records import KINDS, Case, PinSet, Plan, Record, Series, document_of, parse_canonical, validate
+from oyer.records import (
+    KINDS,
+    Case,
+    PinSet,
+    Plan,
+    PlannedTrial,
+    Record,
+    Series,
+    document_of,
+    parse_canonical,
+    validate,
+)
 
 __all__ = [
     "Bundled",
@@ -24,6 +44,7 @@ __all__ = [
     "Reader",
     "Reading",
     "StoredTrials",
+    "expected_envelope",
     "parse_record",
     "read_series",
 ]
@@ -168,16 +189,8 @@ class StoredTrials(Mapping[str, TrialInput]):
     An attempt that cannot be unpacked is an attempt without journals: its defects say so, and nothing rests on it.
     """
 
-    def __init__(
-        self,
-        reader: Journals,
-        manifest: Series,
-        plan: Plan,
-        ledger: LedgerCheck,
-        proven: Mapping[str, int] | None = None,
-    ) -> None:
+    def __init__(self, reader: Journals, manifest: Series, plan: Plan, ledger: LedgerCheck) -> None:
         self._reader = reader
-        self._proven = proven or {}
         self._manifest = manifest
         self._ledger = ledger
         self.unreadable: dict[str, tuple[Problem, ...]] = {}
@@ -187,20 +200,13 @@ class StoredTrials(Mapping[str, TrialInput]):
         planned, counted = self._planned[trial], self._ledger.counted(trial)
         if counted is None:
             raise KeyError(trial)
-        expect = Envelope(
-            series=self._manifest.series,
-            trial=trial,
-            run=counted.run or "",
-            condition=planned.condition,
-            attempt=counted.attempt,
-            boot=self._manifest.boot,
-        )
         try:
             journals = self._reader.journals(trial, counted.attempt)
         except OyerError as error:
             journals = {}
             self.unreadable[trial] = error.problems
-        evidence = read_trial(journals, self._reader.content, expect=expect, proven=self._proven)
+        expect = expected_envelope(self._manifest, planned, counted)
+        evidence = read_trial(journals, self._reader.content, expect=expect)
         return TrialInput(counted.attempt, len(self._ledger.attempts[trial]), evidence, counted.digest)
 
     def __iter__(self) -> Iterator[str]:
@@ -232,8 +238,43 @@ def read_series(reader: Reader) -> Reading:
         for case, digest in by_case.items()
     }
     trials = StoredTrials(reader, manifest, plan, ledger)
-    given = SeriesInput(plan, cases, trials, pinned, late=late_runs(ledger.closing))
-    return Reading(manifest, plan, ledger, trials, given)
+    aside = named_aside(_named_uncounted(reader, manifest, plan, ledger), ledger.closing)
+    return Reading(manifest, plan, ledger, trials, SeriesInput(plan, cases, trials, pinned, aside=aside))
+
+
+def expected_envelope(manifest: Series, planned: PlannedTrial, state: AttemptState) -> Envelope:
+    """Return what every line of an attempt must carry that the ledger knows. One that got no run has no line."""
+    return Envelope(
+        series=manifest.series,
+        trial=planned.trial,
+        run=state.run or "",
+        condition=planned.condition,
+        attempt=state.attempt,
+        boot=manifest.boot,
+    )
+
+
+def _named_uncounted(
+    reader: Journals, manifest: Series, plan: Plan, ledger: LedgerCheck
+) -> Mapping[tuple[str, int], tuple[tuple[str, str], ...]]:
+    """Return which runs the attempts name that do not count: what is rejected there came all the same.
+
+    One that never got a run names nothing, and neither does one that cannot be read: that is told where attempts are
+    checked.
+    """
+    found: dict[tuple[str, int], tuple[tuple[str, str], ...]] = {}
+    for planned in plan.trials:
+        counted = ledger.counted(planned.trial)
+        for state in ledger.attempts.get(planned.trial, ()):
+            if state.run is None or (counted is not None and counted.attempt == state.attempt):
+                continue
+            try:
+                journals = reader.journals(planned.trial, state.attempt)
+            except OyerError:
+                continue
+            evidence = read_trial(journals, reader.content, expect=expected_envelope(manifest, planned, state))
+            found[planned.trial, state.attempt] = named_runs(evidence)
+    return found
 
 
 def _pinned(reader: Reader, digest: str, kind: type[R]) -> R:

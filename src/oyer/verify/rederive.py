@@ -1,178 +1,205 @@
-"""Derive every outcome and comparison again, from sealed evidence and pinned records alone, and compare the bytes.
+"""One pass over a series: every attempt is read, and every outcome and comparison derived again from what was read.
 
-Owns the comparison of recorded with derived. Must never read a recorded result before its own is derived, and never
-hold more than the arms of one repetition.
+Owns the order of that pass: repetition by repetition of the plan, then what no repetition has, then once more the
+repetitions whose runs an effect rejected elsewhere names. Must never read a recorded result before its own is derived,
+and never hold more than the arms of one repetition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from oyer.adjudicate import SeriesInput, derive_series, derived_files, late_runs
+from oyer.adjudicate import (
+    SeriesInput,
+    TrialInput,
+    by_run,
+    derive_series,
+    derived_files,
+    groups_of,
+    named_aside,
+)
 from oyer.errors import EvidenceError, OyerError, Problem
-from oyer.records import Case, PinSet, Plan, PlannedTrial, Record, digest_bytes, parse_canonical
-from oyer.verify.attempts import AttemptReading
-from oyer.verify.reading import Journals, Reader, StoredTrials, parse_record
+from oyer.evidence import AttemptCheck, AttemptState, check_attempt
+from oyer.observe import trial_of
+from oyer.records import Case, PinSet, Plan, PlannedTrial, Record, Series, digest_bytes
+from oyer.verify.attempts import AttemptReading, Shelf
+from oyer.verify.comparing import Comparing, Derivation, nothing_derived
+from oyer.verify.reading import Reader, expected_envelope, parse_record
 from oyer.verify.result import WITHHELD
-from oyer.verify.survey import Phase, Survey, read_part
+from oyer.verify.survey import Phase, Survey
 
-__all__ = ["Derivation", "derive_again"]
+__all__ = ["Pass", "read_and_derive"]
 
 R = TypeVar("R", bound=Record)
-T = TypeVar("T")
+
+Refs = Mapping[str, tuple[str, ...]]
+Read = dict[tuple[str, int], AttemptReading]
 
 
-class Derivation(NamedTuple):
-    """What came of deriving a series again, by path of the derived file.
+class Pass(NamedTuple):
+    """What one pass gives: what is kept of every attempt, by trial and number, and what came of deriving again."""
 
-    `equal` were recorded byte for byte the same; `differing` hold why not; `missing` were not recorded. `undecided`
-    holds what could not be derived, and why; `withheld` were left out of a bundle. `complete` says whether every
-    planned repetition could be derived.
+    attempts: tuple[AttemptReading, ...]
+    derivation: Derivation
+
+
+class _Named(NamedTuple):
+    """Effects that name a run, by that run: those that counted attempts hold, and all others."""
+
+    counted: Refs
+    aside: Refs
+
+    def names(self, run: str) -> bool:
+        """Whether any effect names a run."""
+        return run in self.counted or run in self.aside
+
+
+def read_and_derive(survey: Survey, proven: Mapping[str, int]) -> Pass:
+    """Read every attempt, and derive every repetition of the plan again from what was just read.
+
+    `proven` holds the sizes of blobs that were just measured and are what their names say. Almost no series holds an
+    effect that names another run: an attempt is read once, and again only where one read later names its run.
     """
-
-    equal: frozenset[str] = frozenset()
-    differing: Mapping[str, Problem] = {}
-    missing: frozenset[str] = frozenset()
-    undecided: tuple[Problem, ...] = ()
-    complete: bool = True
-    withheld: frozenset[str] = frozenset()
-
-    @property
-    def expected(self) -> frozenset[str]:
-        """Every path that evidence and plan give."""
-        return self.equal | frozenset(self.differing) | self.missing | self.withheld
-
-
-def derive_again(
-    survey: Survey, attempts: Iterable[AttemptReading], proven: Mapping[str, int] | None = None
-) -> Derivation:
-    """Derive every repetition of the plan again and compare each file with the stored one.
-
-    `proven` holds the sizes of blobs that were just measured and are what their names say.
-    """
+    shelf = Shelf(survey)
     if survey.plan is None or survey.manifest is None:
-        return _nothing("manifest or plan cannot be read: nothing can be derived", "series.json")
+        why = nothing_derived("manifest or plan cannot be read: nothing can be derived", "series.json")
+        return Pass(_in_order(_rest(shelf, {})), why)
     if survey.phase is Phase.BROKEN:
-        return _nothing("the ledger does not hold: which attempts count is not known", "ledger.jsonl")
-    watched = _Watched(survey.reader)
-    named, all_named = _named(survey, attempts)
-    base = SeriesInput(
-        plan=survey.plan,
-        cases={},
-        trials=StoredTrials(watched, survey.manifest, survey.plan, survey.ledger, proven),
-        pinned={},
-        named=named,
-        late=late_runs(survey.ledger.closing),
-    )
-    comparing = _Comparing(survey, all_named=all_named)
-    pins = _Pins(survey.reader)
-    for group in _groups(survey.plan):
-        watched.withheld.clear()
-        files = _derive_group(survey, base, group, pins)
-        if watched.withheld:
-            comparing.undecided += watched.withheld[:1]
-        elif isinstance(files, Problem):
-            comparing.undecided.append(files)
+        why = nothing_derived("the ledger does not hold: which attempts count is not known", "ledger.jsonl")
+        return Pass(_in_order(_rest(shelf, {})), why)
+    deriving = _Deriving(survey, survey.plan, survey.manifest, shelf, proven)
+    read: Read = {}
+    for group in groups_of(survey.plan):
+        read |= deriving.take(group, _Named({}, named_aside({}, survey.ledger.closing)))
+    read = _rest(shelf, read)
+    named = _named(survey, read)
+    for group in groups_of(survey.plan):
+        ended = [survey.ledger.counted(planned.trial) for planned in group]
+        if any(named.names(state.run or "") for state in ended if state is not None):
+            deriving.take(group, named)
+    withheld = any(one.unreadable is not None and one.unreadable.code == WITHHELD for one in read.values())
+    return Pass(_in_order(read), deriving.comparing.result(all_named=not withheld))
+
+
+def _in_order(read: Read) -> tuple[AttemptReading, ...]:
+    return tuple(read[key] for key in sorted(read))
+
+
+def _rest(shelf: Shelf, read: Read) -> Read:
+    """Read the attempts that no repetition has: of trials that nobody planned, or where nobody knows the plan."""
+    keys = [(trial, attempt) for trial in shelf.trials for attempt in shelf.attempts(trial)]
+    return read | {key: shelf.read(*key)[0] for key in keys if key not in read}
+
+
+def _named(survey: Survey, read: Read) -> _Named:
+    """Effects rejected anywhere in the planned trials of a series, by the run they name."""
+    counted: dict[str, tuple[tuple[str, str], ...]] = {}
+    uncounted: dict[tuple[str, int], tuple[tuple[str, str], ...]] = {}
+    for (trial, attempt), reading in read.items():
+        if trial not in survey.planned or reading.state is None or reading.state.run is None:
+            continue
+        counts = survey.ledger.counted(trial)
+        if counts is not None and counts.attempt == attempt:
+            counted[trial] = reading.named
         else:
-            for path, data in files.items():
-                comparing.compare(path, data)
-    return comparing.result()
+            uncounted[trial, attempt] = reading.named
+    return _Named(by_run(counted), named_aside(uncounted, survey.ledger.closing))
 
 
-class _Comparing:
-    """Collects how recorded files compare with derived ones."""
+class _Deriving:
+    """Derives one repetition of a case and subject at a time, and compares what comes of it with what is recorded."""
 
-    def __init__(self, survey: Survey, *, all_named: bool) -> None:
+    def __init__(self, survey: Survey, plan: Plan, manifest: Series, shelf: Shelf, proven: Mapping[str, int]) -> None:
         self._survey = survey
-        self._all_named = all_named
-        self._equal: set[str] = set()
-        self._missing: set[str] = set()
-        self._withheld: set[str] = set()
-        self._differing: dict[str, Problem] = {}
-        self.undecided: list[Problem] = []
+        self._plan = plan
+        self._manifest = manifest
+        self._shelf = shelf
+        self._proven = proven
+        self._pins = _Pins(survey.reader)
+        self._withheld: list[Problem] = []
+        self.comparing = Comparing(survey)
 
-    def compare(self, path: str, data: bytes) -> None:
-        """Compare one derived file with the recorded one."""
-        problems: dict[str, tuple[Problem, ...]] = {}
-        stored = read_part(self._survey.reader.read, path, problems) if path in self._survey.parts else None
-        if stored == data:
-            self._equal.add(path)
-        elif stored is not None and not self._all_named and b'"LATE_EFFECT"' in stored:
-            # The effect may have been rejected in a trial that was withheld.
-            self._withheld.add(path)
-            self.undecided.append(Problem(WITHHELD, "it may rest on a trial that was withheld", path))
-        elif stored is not None:
-            self._differing[path] = Problem("E-DERIVED-DIFFERS", _difference(stored, data), path)
-        elif problems and problems[path][0].code == WITHHELD:
-            self._withheld.add(path)
-            self.undecided.append(problems[path][0])
+    def take(self, group: Sequence[PlannedTrial], named: _Named) -> Read:
+        """Read the attempts of a repetition, derive it, compare; return what is kept of each attempt."""
+        first = group[0]
+        where = f"case {first.case}, subject {first.subject}, repetition {first.repetition}"
+        self._withheld.clear()
+        read: Read = {}
+        trials: dict[str, TrialInput] = {}
+        for planned in group:
+            trials |= self._trial(planned, read)
+        files = self._derived(group, trials, named, where)
+        if self._withheld:
+            self.comparing.undecided(where, self._withheld[0])
+        elif isinstance(files, Problem):
+            self.comparing.undecided(where, files)
         else:
-            self._missing.add(path)
+            self.comparing.compare(files)
+        return read
 
-    def result(self) -> Derivation:
-        """Return what came of it."""
-        return Derivation(
-            equal=frozenset(self._equal),
-            differing=self._differing,
-            missing=frozenset(self._missing),
-            undecided=tuple(self.undecided),
-            complete=not self.undecided,
-            withheld=frozenset(self._withheld),
-        )
+    def _trial(self, planned: PlannedTrial, read: Read) -> Mapping[str, TrialInput]:
+        """Read every attempt of a trial; return what scoring is given of the one that counts, if one does."""
+        counted = self._survey.ledger.counted(planned.trial)
+        check: AttemptCheck | None = None
+        for attempt in self._shelf.attempts(planned.trial):
+            reading, found = self._shelf.read(planned.trial, attempt)
+            read[planned.trial, attempt] = reading
+            if counted is not None and counted.attempt == attempt:
+                check = found
+                if reading.unreadable is not None and reading.unreadable.code == WITHHELD:
+                    self._withheld.append(reading.unreadable)
+        if counted is None:
+            return {}
+        if check is None or counted.run is None:
+            check = self._without_run(planned, counted)
+        attempts = len(self._survey.ledger.attempts[planned.trial])
+        evidence = trial_of(check, self._content, self._proven)
+        return {planned.trial: TrialInput(counted.attempt, attempts, evidence, counted.digest)}
 
+    def _without_run(self, planned: PlannedTrial, counted: AttemptState) -> AttemptCheck:
+        """Check an attempt that cannot be read, or that the ledger gave no run: nothing of it is its own.
 
-class _Watched:
-    """The evidence of a series, with a note of everything that was asked for and had been withheld."""
-
-    def __init__(self, reader: Journals) -> None:
-        self._reader = reader
-        self.withheld: list[Problem] = []
-
-    def journals(self, trial: str, attempt: int) -> Mapping[str, bytes]:
-        """Return the journals of an attempt."""
-        return self._noted(lambda: self._reader.journals(trial, attempt))
-
-    def content(self, digest: str) -> bytes | None:
-        """Return the content of a blob."""
-        return self._noted(lambda: self._reader.content(digest))
-
-    def _noted(self, read: Callable[[], T]) -> T:
+        Its defects say so, as they did when the run derived, and nothing rests on it.
+        """
         try:
-            return read()
+            journals = self._survey.reader.journals(planned.trial, counted.attempt)
+        except OyerError:
+            journals = {}
+        return check_attempt(journals, expect=expected_envelope(self._manifest, planned, counted))
+
+    def _content(self, digest: str) -> bytes | None:
+        """Return the content of a blob, and note that it was asked for where it had been withheld."""
+        try:
+            return self._survey.reader.content(digest)
         except OyerError as error:
             if error.code == WITHHELD:
-                self.withheld.append(error.problems[0])
+                self._withheld.append(error.problems[0])
             raise
 
-
-def _nothing(why: str, where: str) -> Derivation:
-    return Derivation(undecided=(Problem("E-VERIFY-UNREAD", why, where),), complete=False)
-
-
-def _derive_group(
-    survey: Survey, base: SeriesInput, group: Sequence[PlannedTrial], records: _Pins
-) -> Mapping[str, bytes] | Problem:
-    """Derive one repetition of one case and subject: its outcomes and its comparison, as canonical bytes by path."""
-    first = group[0]
-    where = f"case {first.case}, subject {first.subject}, repetition {first.repetition}"
-    pin = survey.manifest.pinsets.get(first.subject, {}).get(first.case) if survey.manifest is not None else None
-    try:
-        if pin is None:
-            raise EvidenceError("E-PIN-MISSING", "the manifest names no pins for it")
-        case = records.read(first.case_digest, Case)
-        pins = records.read(pin, PinSet)
-        given = base._replace(
-            plan=base.plan.model_copy(update={"trials": tuple(group)}),
-            cases={first.case: case},
-            pinned={(first.subject, first.case): pins},
-        )
-        return derived_files(derive_series(given))
-    except OyerError as error:
-        return Problem("E-DERIVE", f"it cannot be derived: {error.problems[0]}", where)
-    except (LookupError, ValueError, RecursionError) as error:
-        # A pinned record at odds with itself (check 4 names it), or evidence that the law has no answer for.
-        return Problem("E-DERIVE", f"it cannot be derived: {type(error).__name__}: {error}", where)
+    def _derived(
+        self, group: Sequence[PlannedTrial], trials: Mapping[str, TrialInput], named: _Named, where: str
+    ) -> Mapping[str, bytes] | Problem:
+        """Derive a repetition: its outcomes and its comparison, as canonical bytes by path."""
+        first = group[0]
+        pin = self._manifest.pinsets.get(first.subject, {}).get(first.case)
+        try:
+            if pin is None:
+                raise EvidenceError("E-PIN-MISSING", "the manifest names no pins for it")
+            given = SeriesInput(
+                plan=self._plan.model_copy(update={"trials": tuple(group)}),
+                cases={first.case: self._pins.read(first.case_digest, Case)},
+                trials=trials,
+                pinned={(first.subject, first.case): self._pins.read(pin, PinSet)},
+                named=named.counted,
+                aside=named.aside,
+            )
+            return derived_files(derive_series(given))
+        except OyerError as error:
+            return Problem("E-DERIVE", f"it cannot be derived: {error.problems[0]}", where)
+        except (LookupError, ValueError, RecursionError) as error:
+            # A pinned record at odds with itself (check 4 names it), or evidence that the law has no answer for.
+            return Problem("E-DERIVE", f"it cannot be derived: {type(error).__name__}: {error}", where)
 
 
 class _Pins:
@@ -193,38 +220,3 @@ class _Pins:
         record = parse_record(data, kind, f"pins/{digest}")
         self._known[digest] = record
         return record
-
-
-def _groups(plan: Plan) -> Iterable[list[PlannedTrial]]:
-    groups: dict[tuple[str, str, int], list[PlannedTrial]] = {}
-    for planned in plan.trials:
-        groups.setdefault((planned.case, planned.subject, planned.repetition), []).append(planned)
-    return groups.values()
-
-
-def _named(survey: Survey, attempts: Iterable[AttemptReading]) -> tuple[dict[str, tuple[str, ...]], bool]:
-    """Effects rejected anywhere in the series by the run they name: of counted attempts, in order of trial.
-
-    And whether all attempts could be asked: of a withheld one nobody knows what it rejected.
-    """
-    everything = True
-    found: dict[str, list[str]] = {}
-    for attempt in attempts:
-        everything = everything and (attempt.unreadable is None or attempt.unreadable.code != WITHHELD)
-        counted = survey.ledger.counted(attempt.trial)
-        if attempt.trial in survey.planned and counted is not None and counted.attempt == attempt.attempt:
-            for run, ref in attempt.named:
-                found.setdefault(run, []).append(f"{attempt.trial}/{ref}")
-    return {run: tuple(refs) for run, refs in found.items()}, everything
-
-
-def _difference(recorded: bytes, derived: bytes) -> str:
-    """Say in which fields a recorded result differs from the one that the evidence gives."""
-    try:
-        mine, yours = parse_canonical(recorded), parse_canonical(derived)
-    except OyerError:
-        return "it is no canonical record, and not what the evidence gives"
-    if not isinstance(mine, dict) or not isinstance(yours, dict):
-        return "it is no record, and not what the evidence gives"
-    names = sorted(name for name in {*mine, *yours} if mine.get(name, ...) != yours.get(name, ...))
-    return f"not what the evidence gives: {', '.join(names[:8])} differ" if names else "not what the evidence gives"

@@ -43,7 +43,10 @@ class Phase(Enum):
 
 
 class Survey(NamedTuple):
-    """A series as it lies there. A record that could not be read is None and its problems are kept by its path."""
+    """A series as it lies there. A record that could not be read is None and its problems are kept by its path.
+
+    `planned` holds every planned trial by its id; it is empty where the plan cannot be read.
+    """
 
     reader: Reader
     parts: Mapping[str, Part]
@@ -56,11 +59,7 @@ class Survey(NamedTuple):
     seals: tuple[bytes, ...]
     problems: Mapping[str, tuple[Problem, ...]]
     phase: Phase
-
-    @property
-    def planned(self) -> Mapping[str, PlannedTrial]:
-        """Every planned trial by its id; empty where the plan cannot be read."""
-        return {} if self.plan is None else {trial.trial: trial for trial in self.plan.trials}
+    planned: Mapping[str, PlannedTrial]
 
     @property
     def interrupted(self) -> bool:
@@ -102,6 +101,7 @@ def take_survey(reader: Reader) -> Survey:
         seals=_seals(reader, problems),
         problems=problems,
         phase=_phase(ledger, ledger_data, {part.kind for part in parts.values()}),
+        planned={} if plan is None else {trial.trial: trial for trial in plan.trials},
     )
 
 

@@ -8,7 +8,6 @@ result is believed. Source: the design's evidence page, "Verify".
 from __future__ import annotations
 
 from oyer.errors import OyerError, Problem
-from oyer.verify.attempts import read_attempts
 from oyer.verify.check_01_archive import check_archive_safe
 from oyer.verify.check_02_seals import check_seals_exact, last_seal
 from oyer.verify.check_03_signature import check_signature
@@ -21,7 +20,7 @@ from oyer.verify.check_10_comparisons import check_comparisons
 from oyer.verify.measuring import measure_blobs, proven_blobs
 from oyer.verify.not_here import check_judgements, check_report
 from oyer.verify.reading import Bundled, Keys, Reader
-from oyer.verify.rederive import derive_again
+from oyer.verify.rederive import read_and_derive
 from oyer.verify.result import Check, Signatures, Verification
 from oyer.verify.survey import Survey, take_survey
 
@@ -35,7 +34,7 @@ UNREAD = ("seals", "signature", "records", "chains", "trials", "blobs", "facts",
 def verify_series(reader: Reader, keys: Keys | None = None) -> Verification:
     """Verify a stored series, and that its plan is signed by a key where one is given; never raises for what is there.
 
-    A file is read at most a few times, an attempt is held one at a time, a blob is unfolded in pieces.
+    A file is read at most a few times, the attempts of one repetition are held at a time, a blob is unfolded in pieces.
     """
     return _verify(reader, None, keys or Keys())
 
@@ -57,19 +56,19 @@ def verify_bundle(bundle: Bundled, keys: Keys | None = None) -> Verification:
 
 
 def _verify(reader: Reader, bundle: Bundled | None, keys: Keys) -> Verification:
-    # Read, without judging: what is there, the records, the ledger and the seals; then every attempt, one by one.
+    # Read, without judging: what is there, the records, the ledger and the seals; then every blob, once.
     survey = take_survey(reader)
-    attempts = tuple(read_attempts(survey))
-    # Derive everything again from pins and journals, before any check looks at what was recorded.
     measured = measure_blobs(survey)
-    derivation = derive_again(survey, attempts, proven_blobs(survey, measured))
+    # Read every attempt, repetition by repetition, and derive everything again from pins and journals, before any
+    # check looks at what was recorded.
+    attempts, derivation = read_and_derive(survey, proven_blobs(survey, measured))
 
     signature, held = check_signature(survey, bundle, keys)
     checks = (
         check_archive_safe(bundle),  # (1): a bundle is in the one form it can have, and nothing in it leads outside.
         check_seals_exact(survey, derivation, bundle),  # (2): exactly these files with exactly these stored bytes.
         signature,  # (3): signed by the keys that were given; the plan is the one that was signed.
-        check_records(survey),  # (4): every record parses; digests match the pins and the ledger.
+        check_records(survey, derivation),  # (4): every record parses; digests match the pins and the ledger.
         check_chains(survey, attempts),  # (5): every chain intact, sealed, heads agree.
         check_trials(survey, attempts),  # (6): every planned trial accounted for, no unplanned one.
         check_blobs(survey, attempts, measured),  # (7): every blob present and right, none for nothing.

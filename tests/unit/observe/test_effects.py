@@ -5,7 +5,7 @@ from __future__ import annotations
 from evidence_kit import ACT, RUNS, Story, make_case, status_story
 
 from oyer.evidence import digest_of
-from oyer.observe import Watch, read_watches
+from oyer.observe import Watch, read_names, read_watches
 
 CASE = make_case()
 
@@ -46,7 +46,7 @@ def test_runs_that_are_named_whether_rejected_or_not() -> None:
     body = {"sink": "actions", "why": "the token of another run", "run_named": "third-run"}
     story.note("sink:actions", "sink.rejected", body, payload=b"x")
     story.note("sink:actions", "sink.rejected", {**body, "run_named": None}, payload=b"x")
-    assert [run for run, _ in watch(story).names] == ["third-run", "other-run"]
+    assert [run for run, _ in read_names(story.arm().evidence)] == ["third-run", "other-run"]
 
 
 def test_a_token_is_compared_only_where_both_are_on_record() -> None:
