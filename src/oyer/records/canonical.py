@@ -104,7 +104,7 @@ def _is_common(value: Any, depth: int) -> bool:
     if kind is str or kind is bool or value is None:
         return True
     if kind is int:
-        return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER
+        return abs(value) <= MAX_SAFE_INTEGER  # type: ignore[no-any-return]
     if depth >= MAX_DEPTH:
         return False
     if kind is dict:
