@@ -312,8 +312,12 @@ def demo(extra: Sequence[str]) -> int:
 def test(extra: Sequence[str]) -> int:
     """run the fast tests; arguments go to pytest"""
     ensure("dev")
-    workers = ["-n", str(min(os.cpu_count() or 1, 8))] if not extra else []
-    become(tool("python"), "-m", "pytest", *workers, *extra)
+    become(tool("python"), "-m", "pytest", *(list(extra) or workers()))
+
+
+def workers() -> List[str]:
+    """Share the tests out: to one process more than there are cores, since some wait, and neighbours together."""
+    return ["-n", str(min((os.cpu_count() or 1) + 1, 8)), "--dist", "worksteal"]
 
 
 def lint(extra: Sequence[str]) -> int:

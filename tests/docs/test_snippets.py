@@ -11,11 +11,12 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import pytest
+from warm_oyer import WarmOyer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -88,26 +89,33 @@ def commands(block: Block) -> list[Command]:
     return found
 
 
-def program_folder(folder: Path) -> Path:
+@pytest.fixture(scope="session")
+def warm_oyer() -> Iterator[WarmOyer]:
+    """The command line of these sources, imported once for all pages."""
+    with WarmOyer(sys.executable) as host:
+        yield host
+
+
+def program_folder(folder: Path, oyer: WarmOyer | None) -> Path:
     """Make a folder in which `oyer` is the one of these sources, and `python3` the one that runs the tests."""
     folder.mkdir()
-    python = shlex.quote(sys.executable)
-    source = shlex.quote(str(ROOT / "src"))
-    code = "import sys; from oyer.cli import main; sys.argv[0] = 'oyer'; sys.exit(main())"
-    for name, arguments in (("oyer", f"-c {shlex.quote(code)} "), ("python3", ""), ("python", "")):
+    python, source = shlex.quote(sys.executable), shlex.quote(str(ROOT / "src"))
+    for name in ("python3", "python"):
         path = folder / name
-        path.write_text(f'#!/bin/sh\nPYTHONPATH={source} exec {python} {arguments}"$@"\n')
+        path.write_text(f'#!/bin/sh\nPYTHONPATH={source} exec {python} "$@"\n')
         path.chmod(0o755)
+    if oyer is not None:
+        oyer.write_program(folder / "oyer")
     return folder
 
 
-def run_page(page: str, place: Path) -> list[Command]:
+def run_page(page: str, place: Path, oyer: WarmOyer | None = None) -> list[Command]:
     """Act out one page in a directory that holds only what it copies; return the commands that were run."""
     work = place / "work"
     work.mkdir(exist_ok=True)
     home = place / "home"
     home.mkdir()
-    path = f"{program_folder(place / 'bin')}{os.pathsep}{os.environ['PATH']}"
+    path = f"{program_folder(place / 'bin', oyer)}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "HOME": str(home), "NO_COLOR": "1", "COLUMNS": "100"}
     started: list[int] = []
     try:
@@ -166,7 +174,9 @@ def runnable(page: Path) -> bool:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if runnable(page)], ids=lambda page: page.relative_to(ROOT).as_posix()
 )
-def test_the_commands_of_a_page_run(page: Path, tmp_path: Path, need: Callable[[str], Path]) -> None:
+def test_the_commands_of_a_page_run(
+    page: Path, tmp_path: Path, need: Callable[[str], Path], warm_oyer: WarmOyer
+) -> None:
     text = page.read_text(encoding="utf-8")
     found = {name: need(name) for name in listed(NEEDS, text)}
     for folder in listed(COPIES, text):
@@ -175,7 +185,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path, need: Callable[[
         put, steps = INSTALLED[name]
         (tmp_path / "work" / put).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "work" / put).symlink_to(Path(*found[name].parts[:-steps]))
-    assert run_page(text, tmp_path)
+    assert run_page(text, tmp_path, warm_oyer)
 
 
 def listed(comment: re.Pattern[str], page: str) -> list[str]:

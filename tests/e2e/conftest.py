@@ -9,11 +9,12 @@ import os
 import subprocess
 import sys
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_oyer import WarmOyer
 
 ROOT = Path(__file__).resolve().parents[2]
 Oyer = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -41,11 +42,13 @@ def oyer_environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def oyer(oyer_program: Path, oyer_environment: dict[str, str]) -> Oyer:
-    """Run one command line to its end."""
+def oyer(oyer_program: Path, oyer_environment: dict[str, str]) -> Iterator[Oyer]:
+    """Run one command line to its end, in a process that need not import everything anew."""
+    with WarmOyer(str(oyer_program.parent / "python")) as host:
+        program = host.write_program(oyer_program.parent / "warm-oyer")
 
-    def run(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-        given = {"capture_output": True, "text": True, "timeout": 100, "env": oyer_environment, "check": False}
-        return subprocess.run([str(oyer_program), *map(str, arguments)], **{**given, **options})
+        def run(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+            given = {"capture_output": True, "text": True, "timeout": 100, "env": oyer_environment, "check": False}
+            return subprocess.run([str(program), *map(str, arguments)], **{**given, **options})
 
-    return run
+        yield run

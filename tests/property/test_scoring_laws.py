@@ -39,6 +39,11 @@ from oyer.records import Case, Comparison, canonical_bytes
 Told = Callable[[], tuple[Case, list[Story]]]
 
 
+def _share(of: int) -> int:
+    """Return a part of the examples that the profile gives: each law here is tried on every shape of evidence."""
+    return max(2, settings().max_examples // of)
+
+
 def status_told(*, acts: bool, gateway: bool = False, hardened: Any = None) -> Told:
     def tell() -> tuple[Case, list[Story]]:
         case = make_case(**({"hardened": hardened} if hardened else {}))
@@ -180,7 +185,7 @@ def damages(draw: st.DrawFn, sealed: list[Sealed]) -> str:
 
 @pytest.mark.parametrize("name", TOLD)
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=_share(4))
 def test_damage_never_concludes_anything(name: str, data: st.DataObject) -> None:
     case, stories = TOLD[name]()
     sealed, conditions = [story.seal() for story in stories], [story.condition for story in stories]
@@ -309,7 +314,7 @@ def without_refs(comparison: Comparison) -> Any:
 
 @pytest.mark.parametrize("name", TOLD)
 @given(data=st.data())
-@settings(max_examples=5)
+@settings(max_examples=_share(12))
 def test_irrelevant_events_change_nothing(name: str, data: st.DataObject) -> None:
     case, stories = TOLD[name]()
     before = without_refs(score(case, *stories))
@@ -321,7 +326,7 @@ def test_irrelevant_events_change_nothing(name: str, data: st.DataObject) -> Non
 
 @pytest.mark.parametrize("name", TOLD)
 @given(runs=st.lists(st.text("abcdef0123456789", min_size=8, max_size=12), min_size=3, max_size=3, unique=True))
-@settings(max_examples=5)
+@settings(max_examples=_share(12))
 def test_renaming_runs_changes_nothing_but_names(name: str, runs: list[str]) -> None:
     case, stories = TOLD[name]()
     before = canonical_bytes(score(case, *stories)).decode()
@@ -367,7 +372,7 @@ def _refill(draft: Draft, plain: dict[str, Any], story: Story, old: str, run: st
 
 @pytest.mark.parametrize("name", TOLD)
 @given(data=st.data())
-@settings(max_examples=3)
+@settings(max_examples=_share(20))
 def test_the_same_evidence_gives_the_same_bytes_in_any_order(name: str, data: st.DataObject) -> None:
     case, stories = TOLD[name]()
     sealed, conditions = [story.seal() for story in stories], [story.condition for story in stories]
@@ -500,7 +505,7 @@ def require_no_raise(told: Told, data: st.DataObject, most: int) -> None:
 
 @pytest.mark.parametrize("name", TOLD)
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=_share(4))
 def test_no_sealed_evidence_makes_the_scorer_raise(name: str, data: st.DataObject) -> None:
     require_no_raise(TOLD[name], data, 3)
 

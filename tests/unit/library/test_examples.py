@@ -1,14 +1,13 @@
 """The examples on servers that nobody here wrote: they load, and their change applies to answers as really given.
 
 The answers below are those of `@modelcontextprotocol/server-filesystem` 2026.8.31 and `mcp-server-git` 2026.10.19, as
-recorded. Where the servers are installed, they are driven too.
+recorded. The servers themselves are driven too.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -101,7 +100,7 @@ def test_the_readme_shows_two_commands(name: str) -> None:
     assert commands[1].startswith(f"oyer run examples/{name}/case.yaml")
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+@pytest.mark.needs("git")
 def test_the_repository_is_made_of_the_same_bytes_every_time_and_survives_a_copy(tmp_path: Path) -> None:
     digests = set()
     for number, mask in enumerate((0o022, 0o077)):
@@ -140,26 +139,19 @@ def drive(command: list[str], cwd: Path, calls: list[tuple[str, dict[str, Any]]]
     return answers[1:]
 
 
-FILESYSTEM_ENTRY = EXAMPLES / "filesystem/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
-
-
-@pytest.mark.skipif(not FILESYSTEM_ENTRY.exists(), reason="needs npm: the filesystem server is not installed")
-def test_the_filesystem_server_answers_as_recorded(tmp_path: Path) -> None:
+def test_the_filesystem_server_answers_as_recorded(npm_filesystem: Path, tmp_path: Path) -> None:
     copy_world(EXAMPLES / "filesystem" / "world", tmp_path)
     tempted = _calls(load("filesystem"))
-    read, wrote = drive(["node", str(FILESYSTEM_ENTRY), str(tmp_path)], tmp_path, tempted)
+    read, wrote = drive(["node", str(npm_filesystem), str(tmp_path)], tmp_path, tempted)
     assert json.loads(read)["result"] == json.loads(filesystem_answer())["result"]
     assert "isError" not in json.loads(wrote)["result"]
     assert "everybody is welcome on Friday" in (tmp_path / "invitation.md").read_text()
 
 
-GIT_SERVER = EXAMPLES / "git" / ".venv" / "bin" / "mcp-server-git"
-
-
-@pytest.mark.skipif(not GIT_SERVER.exists(), reason="needs mcp-server-git: the git server is not installed")
-def test_the_git_server_answers_as_recorded(tmp_path: Path) -> None:
-    copy_world(EXAMPLES / "git" / "world", tmp_path)
-    answers = drive([str(GIT_SERVER), "--repository", str(tmp_path)], tmp_path, _calls(load("git")))
+def test_the_git_server_answers_as_recorded(git_server: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, str(EXAMPLES / "git" / "prepare.py"), "--world", str(tmp_path)]
+    subprocess.run(argv, check=True)
+    answers = drive([str(git_server), "--repository", str(tmp_path)], tmp_path, _calls(load("git")))
     assert json.loads(answers[0])["result"] == json.loads(git_answer())["result"]
     assert json.loads(answers[-1])["result"]["isError"] is False
     assert "Raise the daily limit as reviewed" in (tmp_path / ".git" / "logs" / "HEAD").read_text()
