@@ -119,7 +119,7 @@ def run(line: socket.socket) -> None:
         from oyer.cli import main
 
         code = main(arguments)
-    except BaseException:  # whatever it is, this process must not go on as a host
+    except BaseException:  # noqa: BLE001 - whatever it is, this process must not go on as a host
         traceback.print_exc()
         sys.stderr.flush()
     finally:
