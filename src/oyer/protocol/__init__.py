@@ -3,122 +3,126 @@
 Owns JSON-RPC and MCP frames and their correlation, interventions and policies as transforms `bytes -> bytes`, small
 MCP client and server state machines, and model-API messages.
 Must never do I/O, keep time, or re-serialise what crosses: an edit splices bytes, and everything outside the edited
-value stays as it came. Light on purpose (stdlib only): processes that must start in milliseconds load it.
+value stays as it came. Light on purpose (stdlib only, and each module only once a name of it is asked for): processes
+that must start in milliseconds load it.
 """
 
 from __future__ import annotations
 
-from oyer.protocol.chat import (
-    ChatMessage,
-    ChatRequest,
-    ChatResponse,
-    Defect,
-    ToolCall,
-    Usage,
-    build_request,
-    build_response,
-    parse_chat_request,
-    parse_chat_response,
-    parse_chat_stream,
-)
-from oyer.protocol.copies import (
-    remaining_copies,
-    schema_breach,
-)
-from oyer.protocol.correlation import (
-    Answer,
-    Cancel,
-    Correlator,
-    Direction,
-    NoiseLine,
-    Notification,
-    Request,
-    Seen,
-)
-from oyer.protocol.edits import (
-    EDIT_KINDS,
-    Applied,
-    Edit,
-    NotApplied,
-    apply_edit,
-    recompute,
-)
-from oyer.protocol.frames import (
-    MAX_FRAME_BYTES,
-    IdKey,
-    LineSplitter,
-    Message,
-    Noise,
-    Overlong,
-    encode_message,
-    id_key,
-    parse_message,
-    strip_terminator,
-)
-from oyer.protocol.jsonvalue import (
-    MAX_DEPTH,
-    JsonNumber,
-    JsonValue,
-    dumps,
-    escape_text,
-    loads,
-    loads_tolerant,
-    parse_pointer,
-    pointer_of,
-    same_json,
-    subset_of,
-)
-from oyer.protocol.listing import (
-    listing_digest,
-)
-from oyer.protocol.mcp_client import (
-    CallFailed,
-    ClientEvent,
-    McpClient,
-    Ready,
-    ServerAsked,
-    ServerNotified,
-    ToolReturned,
-    ToolsListed,
-    tool_text,
-)
-from oyer.protocol.mcp_server import (
-    Tool,
-    ToolFunction,
-    ToolServer,
-    tool_error,
-)
-from oyer.protocol.policy import (
-    REFUSAL_TEXT,
-    BlockRule,
-    approval,
-    changed_tools,
-    label,
-    refuse,
-    strip_fields,
-)
-from oyer.protocol.schema import (
-    SchemaCheck,
-    check_schema,
-)
-from oyer.protocol.selector import (
-    Occurrence,
-    OccurrenceCounter,
-    Selector,
-)
-from oyer.protocol.spans import (
-    DecodedString,
-    Node,
-    Span,
-    decode_string,
-    find_span,
-    scan,
-    string_edit,
-)
-from oyer.protocol.splices import (
-    Splice,
-    splice,
-)
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from oyer.protocol.chat import (
+        ChatMessage,
+        ChatRequest,
+        ChatResponse,
+        Defect,
+        ToolCall,
+        Usage,
+        build_request,
+        build_response,
+        parse_chat_request,
+        parse_chat_response,
+        parse_chat_stream,
+    )
+    from oyer.protocol.copies import (
+        remaining_copies,
+        schema_breach,
+    )
+    from oyer.protocol.correlation import (
+        Answer,
+        Cancel,
+        Correlator,
+        Direction,
+        NoiseLine,
+        Notification,
+        Request,
+        Seen,
+    )
+    from oyer.protocol.edits import (
+        EDIT_KINDS,
+        Applied,
+        Edit,
+        NotApplied,
+        apply_edit,
+        recompute,
+    )
+    from oyer.protocol.frames import (
+        MAX_FRAME_BYTES,
+        IdKey,
+        LineSplitter,
+        Message,
+        Noise,
+        Overlong,
+        encode_message,
+        id_key,
+        parse_message,
+        strip_terminator,
+    )
+    from oyer.protocol.jsonvalue import (
+        MAX_DEPTH,
+        JsonNumber,
+        JsonValue,
+        dumps,
+        escape_text,
+        loads,
+        loads_tolerant,
+        parse_pointer,
+        pointer_of,
+        same_json,
+        subset_of,
+    )
+    from oyer.protocol.listing import (
+        listing_digest,
+    )
+    from oyer.protocol.mcp_client import (
+        CallFailed,
+        ClientEvent,
+        McpClient,
+        Ready,
+        ServerAsked,
+        ServerNotified,
+        ToolReturned,
+        ToolsListed,
+        tool_text,
+    )
+    from oyer.protocol.mcp_server import (
+        Tool,
+        ToolFunction,
+        ToolServer,
+        tool_error,
+    )
+    from oyer.protocol.policy import (
+        REFUSAL_TEXT,
+        BlockRule,
+        approval,
+        changed_tools,
+        label,
+        refuse,
+        strip_fields,
+    )
+    from oyer.protocol.schema import (
+        SchemaCheck,
+        check_schema,
+    )
+    from oyer.protocol.selector import (
+        Occurrence,
+        OccurrenceCounter,
+        Selector,
+    )
+    from oyer.protocol.spans import (
+        DecodedString,
+        Node,
+        Span,
+        decode_string,
+        find_span,
+        scan,
+        string_edit,
+    )
+    from oyer.protocol.splices import (
+        Splice,
+        splice,
+    )
 
 __all__ = [
     "EDIT_KINDS",
@@ -205,3 +209,97 @@ __all__ = [
     "tool_error",
     "tool_text",
 ]
+
+_HOMES = {
+    "chat": """
+        ChatMessage ChatRequest ChatResponse Defect ToolCall Usage build_request build_response
+        parse_chat_request parse_chat_response parse_chat_stream""",
+    "copies": "remaining_copies schema_breach",
+    "correlation": "Answer Cancel Correlator Direction NoiseLine Notification Request Seen",
+    "edits": "EDIT_KINDS Applied Edit NotApplied apply_edit recompute",
+    "frames": """
+        MAX_FRAME_BYTES IdKey LineSplitter Message Noise Overlong encode_message id_key parse_message
+        strip_terminator""",
+    "jsonvalue": """
+        MAX_DEPTH JsonNumber JsonValue dumps escape_text loads loads_tolerant parse_pointer pointer_of
+        same_json subset_of""",
+    "listing": "listing_digest",
+    "mcp_client": """
+        CallFailed ClientEvent McpClient Ready ServerAsked ServerNotified ToolReturned ToolsListed tool_text""",
+    "mcp_server": "Tool ToolFunction ToolServer tool_error",
+    "policy": "REFUSAL_TEXT BlockRule approval changed_tools label refuse strip_fields",
+    "schema": "SchemaCheck check_schema",
+    "selector": "Occurrence OccurrenceCounter Selector",
+    "spans": "DecodedString Node Span decode_string find_span scan string_edit",
+    "splices": "Splice splice",
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """Load the module of a name when the name is first asked for; a test holds the table to the imports above."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, _load(_HOME_OF[name])[name])
+
+
+def _load(module: str) -> dict[str, object]:
+    """Import one module of this room. Statements, since no other way to import is allowed on these floors."""
+    match module:
+        case "chat":
+            from oyer.protocol import chat
+
+            return vars(chat)
+        case "copies":
+            from oyer.protocol import copies
+
+            return vars(copies)
+        case "correlation":
+            from oyer.protocol import correlation
+
+            return vars(correlation)
+        case "edits":
+            from oyer.protocol import edits
+
+            return vars(edits)
+        case "frames":
+            from oyer.protocol import frames
+
+            return vars(frames)
+        case "jsonvalue":
+            from oyer.protocol import jsonvalue
+
+            return vars(jsonvalue)
+        case "listing":
+            from oyer.protocol import listing
+
+            return vars(listing)
+        case "mcp_client":
+            from oyer.protocol import mcp_client
+
+            return vars(mcp_client)
+        case "mcp_server":
+            from oyer.protocol import mcp_server
+
+            return vars(mcp_server)
+        case "policy":
+            from oyer.protocol import policy
+
+            return vars(policy)
+        case "schema":
+            from oyer.protocol import schema
+
+            return vars(schema)
+        case "selector":
+            from oyer.protocol import selector
+
+            return vars(selector)
+        case "spans":
+            from oyer.protocol import spans
+
+            return vars(spans)
+        case "splices":
+            from oyer.protocol import splices
+
+            return vars(splices)
+    raise AssertionError(module)
