@@ -59,6 +59,10 @@ class MemoryReader:
         data = self.files.get(path)
         return None if data is None else iter([data])
 
+    def size(self, path: str) -> int | None:
+        data = self.files.get(path)
+        return None if data is None else len(data)
+
     def file(self, path: str) -> StoredFile | None:
         data = self.files.get(path)
         return None if data is None else StoredFile(path=path, sha256=digest_of(data), size=len(data))

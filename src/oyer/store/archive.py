@@ -124,6 +124,11 @@ class ArchiveTree:
             pass
         return self._measured[path]
 
+    def size(self, path: str) -> int | None:
+        """Return how large a file of the series is, None when it is not there or was withheld."""
+        found = self._members.get(SERIES_PREFIX + path)
+        return None if found is None else found.size
+
     def read(self, path: str, limit_bytes: int) -> bytes | None:
         """Return a whole file of the series. Raises: EvidenceError `E-WITHHELD`, `E-STORE-LIMIT`, `E-STORE-READ`."""
         self._require_kept(path)

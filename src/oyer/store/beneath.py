@@ -63,6 +63,10 @@ class Tree:
             return None
         try:
             pieces: list[bytes] = []
+            # Asked first: a file of any size takes no room on a disk while it holds nothing.
+            size = os.fstat(fd).st_size
+            if size > limit_bytes:
+                raise EvidenceError("E-STORE-LIMIT", f"the file is larger than {limit_bytes} bytes", where=path)
             size = 0
             while piece := _read(fd, path):
                 size += len(piece)
@@ -70,6 +74,16 @@ class Tree:
                     raise EvidenceError("E-STORE-LIMIT", f"the file is larger than {limit_bytes} bytes", where=path)
                 pieces.append(piece)
             return b"".join(pieces)
+        finally:
+            os.close(fd)
+
+    def size(self, path: str) -> int | None:
+        """Return how large a file is without reading it, None when it is not there. Raises: as `read`."""
+        fd = self._open_file(path)
+        if fd is None:
+            return None
+        try:
+            return os.fstat(fd).st_size
         finally:
             os.close(fd)
 

@@ -80,7 +80,8 @@ def write_bundle(
             raise UsageError(
                 "E-BUNDLE-OPEN", "the series is not closed: nothing seals it yet", where=str(series), hint="finish it"
             )
-        files = [_require(reader.file(path)) for path in _paths(reader)]
+        sizes = _sealed_sizes(seals)
+        files = [_measure(reader, path, sizes.get(path)) for path in _paths(reader)]
         _require_sealed(seals, files)
         left_out = _withheld([file.path for file in files], withhold)
         manifest = make_manifest(
@@ -117,10 +118,19 @@ def _paths(reader: SeriesReader) -> list[str]:
     return [p for p in reader.paths() if p.startswith("seals/") or (is_sealable(p) and not p.startswith(".tmp/"))]
 
 
-def _require(file: StoredFile | None) -> StoredFile:
+def _measure(reader: SeriesReader, path: str, listed: int | None) -> StoredFile:
+    """Return size and digest of a file; one of another size than its seal lists is refused before it is hashed."""
+    size = reader.size(path)
+    if size is not None and listed is not None and size != listed:
+        raise EvidenceError("E-SEAL-CHANGED", f"it has {size} bytes and its seal lists {listed}", where=path)
+    file = reader.file(path)
     if file is None:
         raise EvidenceError("E-STORE-MISSING", "a file went away while the series was read")
     return file
+
+
+def _sealed_sizes(seals: Sequence[bytes]) -> dict[str, int]:
+    return {file.path: file.size for data in seals for file in parse_seal(data).files}
 
 
 def _require_sealed(seals: Sequence[bytes], files: Sequence[StoredFile]) -> None:

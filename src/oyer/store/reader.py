@@ -170,6 +170,10 @@ class SeriesReader:
             if found is not None:
                 yield found
 
+    def size(self, path: str) -> int | None:
+        """Return how large a file is without reading it, None when it is not there (or was withheld from a bundle)."""
+        return self._tree.size(path)
+
     def file(self, path: str) -> StoredFile | None:
         """Return size and digest of one file, None when it is not there."""
         return self._tree.digest(path)

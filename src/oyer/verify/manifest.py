@@ -21,8 +21,12 @@ def compare_manifest(bundle: Bundled, found: Findings) -> None:
         for problem in error.problems:
             found.failed(problem.code, problem.message, problem.where or MANIFEST_NAME, problem.hint)
         return
-    members = {member.path for member in bundle.archive.members} - {MANIFEST_NAME, SIGNATURE_NAME}
+    members = {member.path: member.size for member in bundle.archive.members}
     for file in manifest.files:
+        # The size is asked first: a member of another one need not be read to be another.
+        if members.get(file.path, file.size) != file.size:
+            found.failed("E-BUNDLE-CHANGED", "it is not the file that the manifest lists", file.path)
+            continue
         try:
             measured = bundle.measure(file.path)
         except OyerError as error:
@@ -32,7 +36,7 @@ def compare_manifest(bundle: Bundled, found: Findings) -> None:
             found.failed("E-BUNDLE-MISSING", "the manifest lists it, and it is not there", file.path)
         elif measured != file:
             found.failed("E-BUNDLE-CHANGED", "it is not the file that the manifest lists", file.path)
-    for path in sorted(members - {file.path for file in manifest.files}):
+    for path in sorted(set(members) - {MANIFEST_NAME, SIGNATURE_NAME} - {file.path for file in manifest.files}):
         found.failed("E-BUNDLE-EXTRA", "the manifest does not list it", path)
     for file in bundle.withheld:
         found.open(WITHHELD, f"it was withheld: its {file.size} bytes could not be checked", file.path)

@@ -101,6 +101,10 @@ class Reader(Journals, Protocol):
         """Return the stored bytes of any file, None when it is not there."""
         ...
 
+    def size(self, path: str) -> int | None:
+        """Return how large a file is without reading it, None when it is not there or was withheld."""
+        ...
+
     def file(self, path: str) -> StoredFile | None:
         """Return size and digest of the stored bytes, None when the file is not there."""
         ...

@@ -15,6 +15,7 @@ from oyer.evidence import LedgerCheck, LedgerRecord, Seal, check_ledger, parse_l
 from oyer.records import Plan, PlannedTrial, Record, Series
 from oyer.verify.layout import Part, PartKind, part_of
 from oyer.verify.reading import Reader, parse_record
+from oyer.verify.sized import SizedReader
 
 __all__ = ["Phase", "Survey", "read_part", "shown", "take_survey"]
 
@@ -46,6 +47,7 @@ class Survey(NamedTuple):
     """A series as it lies there. A record that could not be read is None and its problems are kept by its path.
 
     `planned` holds every planned trial by its id; it is empty where the plan cannot be read.
+    `parsed_seals` are the seals in order, None for one that does not hold.
     """
 
     reader: Reader
@@ -60,6 +62,7 @@ class Survey(NamedTuple):
     problems: Mapping[str, tuple[Problem, ...]]
     phase: Phase
     planned: Mapping[str, PlannedTrial]
+    parsed_seals: tuple[Seal | None, ...]
 
     @property
     def interrupted(self) -> bool:
@@ -71,11 +74,6 @@ class Survey(NamedTuple):
         """Whether a readable seal says that the series was judged."""
         return any(seal is not None and seal.act == "judge" for seal in self.parsed_seals)
 
-    @property
-    def parsed_seals(self) -> tuple[Seal | None, ...]:
-        """The seals in order; None for one that does not hold."""
-        return tuple(_seal_or_none(data) for data in self.seals)
-
     def of(self, *kinds: PartKind) -> list[str]:
         """Return the paths of these kinds, in order."""
         return [path for path, part in self.parts.items() if part.kind in kinds]
@@ -85,6 +83,9 @@ def take_survey(reader: Reader) -> Survey:
     """Look at a series: what is there, its manifest, plan, ledger and seals."""
     parts, strays = _listing(reader)
     problems: dict[str, tuple[Problem, ...]] = {}
+    seals = _seals(reader, problems)
+    parsed = tuple(_seal_or_none(data) for data in seals)
+    reader = SizedReader(reader, _sealed_sizes(parsed))
     manifest = _record(reader, "series.json", Series, problems)
     plan = _record(reader, "plan.json", Plan, problems)
     ledger_data = read_part(reader.read, "ledger.jsonl", problems)
@@ -98,7 +99,8 @@ def take_survey(reader: Reader) -> Survey:
         ledger=ledger,
         ledger_data=ledger_data,
         ending=_ending(ledger, ledger_data or b""),
-        seals=_seals(reader, problems),
+        seals=seals,
+        parsed_seals=parsed,
         problems=problems,
         phase=_phase(ledger, ledger_data, {part.kind for part in parts.values()}),
         planned={} if plan is None else {trial.trial: trial for trial in plan.trials},
@@ -161,6 +163,15 @@ def _seals(reader: Reader, problems: dict[str, tuple[Problem, ...]]) -> tuple[by
             problems.update({p: t for p, t in told.items() if t[0].code != "E-STORE-MISSING"})
             return tuple(found)
         found.append(data)
+
+
+def _sealed_sizes(seals: tuple[Seal | None, ...]) -> dict[str, int]:
+    """Return how large each file is that a readable seal lists, as the first seal that lists it says."""
+    sizes: dict[str, int] = {}
+    for seal in seals:
+        for file in seal.files if seal is not None else ():
+            sizes.setdefault(file.path, file.size)
+    return sizes
 
 
 def _seal_or_none(data: bytes) -> Seal | None:
