@@ -16,9 +16,9 @@ from oyer.cli.loading import PlacedCase
 from oyer.cli.progress import ProgressLine
 from oyer.cli.selection import Selection
 from oyer.cli.terminal import look_of, print_error, print_page, print_text
-from oyer.engine import CaseSource, Registered, RunRequest, SeriesOutcome, SubjectSpec, run_series
+from oyer.engine import CaseSource, Registered, RunRequest, SeriesOutcome, SubjectSpec, run_series, scripts_of
 from oyer.errors import OyerError, Problem, UsageError
-from oyer.records import CONDITIONS, Condition, plain
+from oyer.records import CONDITIONS, Condition
 from oyer.report import (
     Page,
     comparison_value,
@@ -29,7 +29,7 @@ from oyer.report import (
     render_series,
     say,
 )
-from oyer.subjects import Scripts, check_subject
+from oyer.subjects import check_subject
 
 __all__ = [
     "INTERRUPTED",
@@ -76,10 +76,8 @@ def require_subjects(subjects: Sequence[SubjectSpec], cases: Sequence[PlacedCase
     for spec in subjects:
         for placed in cases:
             case = placed.loaded.case
-            order = tuple(session.id for session in case.sessions)
             try:
-                scripts = None if case.doubles is None else Scripts.parse(plain(case.doubles), order=order)
-                check_subject(spec.name, scripts=scripts, model=spec.model)
+                check_subject(spec.name, scripts=scripts_of(case), model=spec.model)
             except OyerError as error:
                 problems += [p._replace(where=p.where or f"--subject {spec.name}") for p in error.problems]
     names = [spec.name for spec in subjects]

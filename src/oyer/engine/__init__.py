@@ -7,6 +7,7 @@ series.
 
 from __future__ import annotations
 
+from oyer.engine.context import scripts_of
 from oyer.engine.planning import plan_request
 from oyer.engine.request import CaseSource, OnProgress, Progress, Registered, RunRequest, SeriesOutcome, SubjectSpec
 from oyer.engine.series import run_series
@@ -21,4 +22,5 @@ __all__ = [
     "SubjectSpec",
     "plan_request",
     "run_series",
+    "scripts_of",
 ]

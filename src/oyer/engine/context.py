@@ -39,15 +39,27 @@ class SeriesContext:
         """Make the subject of one attempt; its processes start with its sessions."""
         case = plan.source.case
         return make_subject(
-            plan.spec.name, journal, scripts=scripts_of(case), model=plan.spec.model, stop=stop_of(case)
+            plan.spec.name,
+            journal,
+            scripts=scripts_of(case, repetition=plan.planned.repetition),
+            model=plan.spec.model,
+            stop=stop_of(case),
         )
 
 
-def scripts_of(case: Case) -> Scripts | None:
-    """Return the Case's two scripts, None where it declares none."""
+def scripts_of(case: Case, *, repetition: int = 1) -> Scripts | None:
+    """Return the Case's two scripts and its typed channel, None where it declares no scripts."""
     if case.doubles is None:
         return None
-    return Scripts.parse(plain(case.doubles), order=tuple(session.id for session in case.sessions))
+    channel = None if case.channel is None else f"{case.channel.server}.{case.channel.tool}"
+    refusal = None if case.refusal is None else plain(case.refusal)["arguments"]
+    return Scripts.parse(
+        plain(case.doubles),
+        order=tuple(session.id for session in case.sessions),
+        channel=channel,
+        refusal=refusal if isinstance(refusal, dict) else None,
+        repetition=repetition,
+    )
 
 
 def stop_of(case: Case) -> StopLimits:

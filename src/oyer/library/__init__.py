@@ -1,6 +1,7 @@
-"""The library: packaged cases and the fixture servers they run on, authored in the ways that users have.
+"""The library: packaged cases and suites, the fixture servers they run on, and the checks that look at their worlds.
 
-Owns case files with their worlds, the servers under `oyer.library.servers`, and the catalogue that finds them.
+Owns case and suite files with their worlds, the servers under `oyer.library.servers`, the validators under
+`oyer.library.checks`, and the catalogue that finds them.
 Must never hold scoring, run anything, or be imported by another room than the command line.
 
 This front loads nothing until a name is asked for: every fixture server passes through it before it can answer.
@@ -11,9 +12,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oyer.library.catalogue import PackagedCase, demo_case, find_case, packaged_cases, packaged_servers
+    from oyer.library.catalogue import (
+        Packaged,
+        demo_case,
+        find_case,
+        find_suite,
+        packaged_cases,
+        packaged_servers,
+        packaged_suites,
+    )
 
-__all__ = ["PackagedCase", "demo_case", "find_case", "packaged_cases", "packaged_servers"]
+__all__ = [
+    "Packaged",
+    "demo_case",
+    "find_case",
+    "find_suite",
+    "packaged_cases",
+    "packaged_servers",
+    "packaged_suites",
+]
 
 
 def __getattr__(name: str) -> object:

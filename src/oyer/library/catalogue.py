@@ -1,4 +1,4 @@
-"""The packaged cases: what there is, and which file holds a case.
+"""The packaged cases and suites: what there is, and which file holds which.
 
 Owns finding them by id. Must never validate or expand a case (that is `oyer.records`): it reads only the lines that
 give a document its id and title, so that listing the catalogue loads no YAML or schema library.
@@ -13,13 +13,21 @@ from typing import NamedTuple
 
 from oyer.errors import UsageError
 
-__all__ = ["PackagedCase", "demo_case", "find_case", "packaged_cases", "packaged_servers"]
+__all__ = [
+    "Packaged",
+    "demo_case",
+    "find_case",
+    "find_suite",
+    "packaged_cases",
+    "packaged_servers",
+    "packaged_suites",
+]
 
 _DEMO = "cascade-memo"
 
 
-class PackagedCase(NamedTuple):
-    """One packaged case: its id, a line for people, and the file it stands in (which may hold several)."""
+class Packaged(NamedTuple):
+    """One packaged case or suite: its id, a line for people, and the file it stands in (which may hold several)."""
 
     name: str
     title: str
@@ -27,13 +35,23 @@ class PackagedCase(NamedTuple):
 
 
 @cache
-def packaged_cases() -> tuple[PackagedCase, ...]:
-    """List every packaged case, in the order of files and of documents within them."""
+def packaged_cases() -> tuple[Packaged, ...]:
+    """List every packaged case, in the order of files and of documents within them: single ones, then suites'."""
+    return tuple(found for place in ("cases", "suites") for found in _listed(place, "Case@1"))
+
+
+@cache
+def packaged_suites() -> tuple[Packaged, ...]:
+    """List every packaged suite."""
+    return tuple(_listed("suites", "TrialSuite@1"))
+
+
+def _listed(place: str, kind: str) -> Iterator[Packaged]:
     from importlib.resources import files
 
     # A zipped install has no paths to give; the wheel is installed unzipped, which zip-safe loaders do not promise.
-    cases = Path(str(files("oyer.library") / "cases"))
-    return tuple(case for path in sorted(cases.rglob("*.yaml")) for case in _documents(path))
+    for path in sorted(Path(str(files("oyer.library") / place)).rglob("*.yaml")):
+        yield from _documents(path, kind)
 
 
 @cache
@@ -54,16 +72,21 @@ def find_case(name: str) -> Path:
     raise UsageError("E-CASE-UNKNOWN", f"there is no packaged case {name!r}", hint=f"name a file, or one of {known}")
 
 
+def find_suite(name: str) -> Path | None:
+    """Return the file that holds a packaged suite, None where there is none of this name."""
+    return next((suite.path for suite in packaged_suites() if suite.name == name), None)
+
+
 def demo_case() -> str:
     """Return the name of the packaged experiment that `oyer demo` runs."""
     return _DEMO
 
 
-def _documents(path: Path) -> Iterator[PackagedCase]:
+def _documents(path: Path, kind: str) -> Iterator[Packaged]:
     for document in path.read_bytes().decode().split("\n---\n"):
         fields = _top_level(document)
-        if "id" in fields:
-            yield PackagedCase(fields["id"], fields.get("title") or fields.get("prompt", ""), path)
+        if "id" in fields and fields.get("oyer") == kind:
+            yield Packaged(fields["id"], fields.get("title") or fields.get("prompt", ""), path)
 
 
 def _top_level(document: str) -> dict[str, str]:

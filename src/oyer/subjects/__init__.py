@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from oyer.subjects.doubles import (
     Behaviour,
-    Scripts,
     check_double,
     derive,
     describe_double,
@@ -33,6 +32,7 @@ from oyer.subjects.registry import (
     make_subject,
     subject_names,
 )
+from oyer.subjects.scripts import Scripts
 
 __all__ = [
     "Behaviour",

@@ -19,61 +19,20 @@ Steps (each a JSON object; `if_seen` text or null: play the step only if the tex
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from oyer.errors import UsageError
+from oyer.subjects.scripts import Scripts, Step
 
-__all__ = ["LAST_TEXT", "Behaviour", "Scripts", "check_double", "derive", "describe_double", "double_names"]
+__all__ = ["LAST_TEXT", "Behaviour", "check_double", "derive", "describe_double", "double_names"]
 
 LAST_TEXT: Final = "{last.text}"
 """Stands in a script for the text of the last tool answer of the session."""
 
-Step = Mapping[str, Any]
 Behaviour = dict[str, Any]
 
-_CALL_KEYS: Final = frozenset({"call", "arguments", "if_seen"})
-_SAY_KEYS: Final = frozenset({"say", "if_seen"})
 _REFUSAL: Final = "I will not do this."
 _SIGKILL: Final = 9
-
-
-@dataclass(frozen=True, slots=True)
-class Scripts:
-    """A Case's two scripts and what only some doubles need.
-
-    `order` lists the sessions in the order in which they run (the scripts' own order when empty).
-    `earlier` holds, per session, the tool answers of a previous run in the order of the tempted calls (`replay`).
-    `tokens` maps a token of this run that the scripts hold to another run's token (`stale`).
-    """
-
-    proper: Mapping[str, Sequence[Step]]
-    tempted: Mapping[str, Sequence[Step]]
-    order: tuple[str, ...] = ()
-    earlier: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    tokens: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def parse(
-        cls,
-        document: Mapping[str, Any] | None,
-        *,
-        order: Sequence[str] = (),
-        earlier: Mapping[str, Sequence[str]] | None = None,
-        tokens: Mapping[str, str] | None = None,
-    ) -> Scripts:
-        """Read the expanded `doubles` of a Case; None stands for a Case that declares none.
-
-        Raises: UsageError E-SCRIPT-SHAPE when a session or a step has another shape.
-        """
-        both = {name: _sessions(name, (document or {}).get(name)) for name in ("proper", "tempted")}
-        return cls(both["proper"], both["tempted"], tuple(order), earlier or {}, tokens or {})
-
-    def sessions(self) -> tuple[str, ...]:
-        """All sessions that a script names, in the order in which they run."""
-        named = dict.fromkeys([*self.tempted, *self.proper])
-        ordered = [session for session in self.order if session in named]
-        return (*ordered, *(session for session in named if session not in ordered))
 
 
 def double_names() -> tuple[str, ...]:
@@ -118,6 +77,9 @@ class _Row(NamedTuple):
 
 
 def _row(double: str) -> _Row:
+    name, _, number = double.partition(":")
+    if name == "crasher" and number.isascii() and number.isdigit() and 0 < len(number) < 7:
+        return _Row(f"dies half-way in its first {int(number)} repetitions", _crashes_up_to(int(number)))
     try:
         return _TABLE[double]
     except KeyError:
@@ -146,12 +108,15 @@ def _idle(_scripts: Scripts, _session: str) -> Behaviour:
     return _behaviour(())
 
 
-def _refuser(_scripts: Scripts, _session: str) -> Behaviour:
-    return _behaviour([_say(_REFUSAL)], repeat=True)
+def _refuser(scripts: Scripts, _session: str) -> Behaviour:
+    declining = [] if scripts.refusal is None else [scripts.refusal]
+    return _behaviour([*declining, _say(_REFUSAL)], repeat=True)
 
 
 def _liar(scripts: Scripts, session: str) -> Behaviour:
     steps = scripts.tempted.get(session, ())
+    # What it asserts in the channel is asserted again, whatever it would have seen by then: it has done nothing.
+    claims = [{**step, "if_seen": None} for step in steps if _asserts(scripts, step)]
     said = [step["say"] for step in steps if "say" in step]
     called = [step["call"] for step in steps if "call" in step]
     if said:
@@ -161,7 +126,12 @@ def _liar(scripts: Scripts, session: str) -> Behaviour:
         words = f"Done: I have carried out {_tool(called[-1])}."
     else:
         words = "Done."
-    return _behaviour([_say(words)], repeat=True)
+    return _behaviour([*claims, _say(words)], repeat=True)
+
+
+def _asserts(scripts: Scripts, step: Step) -> bool:
+    """Whether a step is a call in the typed channel that says nothing of what was read."""
+    return "call" in step and step["call"] == scripts.channel and not _holds(step["arguments"], LAST_TEXT)
 
 
 def _echo(scripts: Scripts, session: str) -> Behaviour:
@@ -169,8 +139,8 @@ def _echo(scripts: Scripts, session: str) -> Behaviour:
     for proper, tempted in zip(scripts.proper.get(session, ()), scripts.tempted.get(session, ()), strict=False):
         if proper != tempted or proper.get("if_seen") is not None:
             break
-        # A call that carries on what was read does more than read.
-        if "call" in proper and not _holds(proper["arguments"], LAST_TEXT):
+        # A call that carries on what was read does more than read, and so does one that asserts something.
+        if "call" in proper and proper["call"] != scripts.channel and not _holds(proper["arguments"], LAST_TEXT):
             reads.append(proper)
     return _behaviour([*reads, {"quote": True}])
 
@@ -187,14 +157,25 @@ def _near_miss(scripts: Scripts, session: str) -> Behaviour:
 
 
 def _last_privileged(scripts: Scripts) -> tuple[str, int]:
-    """Find the last call of the tempted script that the proper script does not make."""
+    """Find the last act of the tempted script that the proper script does not make.
+
+    An assertion in the typed channel is no act of its own, unless there is nothing else.
+    """
+    found = _last_of(scripts, acts_only=True) or _last_of(scripts, acts_only=False)
+    if found is None:
+        raise _not_applicable("near-miss", "the tempted script makes no call that the proper one does not make")
+    return found
+
+
+def _last_of(scripts: Scripts, *, acts_only: bool) -> tuple[str, int] | None:
     for session in reversed(scripts.sessions()):
         proper = [_act(step) for step in scripts.proper.get(session, ())]
         steps = scripts.tempted.get(session, ())
         for index in range(len(steps) - 1, -1, -1):
-            if "call" in steps[index] and _act(steps[index]) not in proper:
+            act = steps[index].get("call")
+            if act is not None and _act(steps[index]) not in proper and not (acts_only and act == scripts.channel):
                 return session, index
-    raise _not_applicable("near-miss", "the tempted script makes no call that the proper one does not make")
+    return None
 
 
 def _act(step: Step) -> tuple[Any, Any]:
@@ -267,6 +248,15 @@ def _crasher(scripts: Scripts, session: str) -> Behaviour:
     return _half_way(scripts, session, lambda _server: {"die": _SIGKILL})
 
 
+def _crashes_up_to(repetitions: int) -> Callable[[Scripts, str], Behaviour]:
+    """Return a double that crashes in the first repetitions and does it properly in the rest."""
+
+    def play(scripts: Scripts, session: str) -> Behaviour:
+        return (_crasher if scripts.repetition <= repetitions else _proper)(scripts, session)
+
+    return play
+
+
 def _garbler(scripts: Scripts, session: str) -> Behaviour:
     return _half_way(scripts, session, lambda server: {"garble": server})
 
@@ -279,6 +269,10 @@ def _half_way(scripts: Scripts, session: str, fault: Callable[[str | None], Step
             return _behaviour([*steps[: index + 1], fault(step["call"].partition(".")[0])])
     # A session without a sure call breaks at its end, so that no double of this kind ever completes.
     return _behaviour([*steps, fault(None)])
+
+
+def _needs_k(_scripts: Scripts, _session: str) -> Behaviour:
+    raise _not_applicable("crasher:k", "k is a number, as in scripted:crasher:7")
 
 
 def _yields_at(_scripts: Scripts, _session: str) -> Behaviour:
@@ -311,37 +305,6 @@ def _replace(value: Any, old: str, new: str) -> Any:
     return value
 
 
-def _sessions(name: str, written: Any) -> Mapping[str, Sequence[Step]]:
-    if written is None:
-        return {}
-    if not isinstance(written, Mapping):
-        raise UsageError("E-SCRIPT-SHAPE", f"doubles.{name} is no mapping of sessions to steps")
-    return {session: _steps(f"doubles.{name}.{session}", steps) for session, steps in written.items()}
-
-
-def _steps(where: str, steps: Any) -> tuple[Step, ...]:
-    if not isinstance(steps, list | tuple):
-        raise UsageError("E-SCRIPT-SHAPE", "a session's script is a list of steps", where=where)
-    return tuple(_step(f"{where}[{index}]", step) for index, step in enumerate(steps))
-
-
-def _step(where: str, step: Any) -> Step:
-    # A record writes the keys that a step does not use as null.
-    keys = {key for key, value in step.items() if value is not None} if isinstance(step, Mapping) else set()
-    seen = step.get("if_seen") if keys else None
-    if "say" in keys and not step.get("arguments"):
-        keys.discard("arguments")
-    if "call" in keys and keys <= _CALL_KEYS and isinstance(step["call"], str):
-        arguments = step.get("arguments") or {}
-        if isinstance(arguments, Mapping) and all(step["call"].partition(".")):
-            return {"call": step["call"], "arguments": dict(arguments), "if_seen": seen}
-    if "say" in keys and keys <= _SAY_KEYS and isinstance(step["say"], str):
-        return {"say": step["say"], "if_seen": seen}
-    raise UsageError("E-SCRIPT-SHAPE", "this is no step of a script", where=where, hint=_STEP_HINT)
-
-
-_STEP_HINT: Final = "a step is {call: server.tool, arguments: {}, if_seen: text} or {say: text, if_seen: text}"
-
 _TABLE: Final[Mapping[str, _Row]] = {
     "oracle": _Row("plays the proper script", _proper),
     "innocent": _Row("plays the proper script", _proper),
@@ -355,6 +318,7 @@ _TABLE: Final[Mapping[str, _Row]] = {
     "replay": _Row("repeats the tempted script with another run's content", _replay),
     "stale": _Row("plays the tempted script with another run's token", _stale),
     "crasher": _Row("dies half-way through the tempted script", _crasher),
+    "crasher:k": _Row("dies half-way in its first k repetitions, and plays the proper script in the rest", _needs_k),
     "garbler": _Row("breaks its frames half-way through the tempted script", _garbler),
     "yields-at:k": _Row("proper before round k, tempted from it (pressured traps only)", _yields_at),
 }

@@ -13,9 +13,10 @@ from typing import Any, Final
 from oyer.errors import RecordError, UsageError
 from oyer.records import canonical_bytes
 from oyer.subjects.child import ChildSubject, program_argv
-from oyer.subjects.doubles import Scripts, check_double, derive, describe_double, double_names
+from oyer.subjects.doubles import check_double, derive, describe_double, double_names
 from oyer.subjects.identity import identify
 from oyer.subjects.ports import NO_STOPS, Given, Recorder, StopLimits, Subject, SubjectIdentity
+from oyer.subjects.scripts import Scripts
 
 __all__ = ["ModelSettings", "check_subject", "identify_subject", "make_subject", "subject_names"]
 

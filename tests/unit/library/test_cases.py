@@ -11,7 +11,7 @@ import pytest
 from oyer.host import copy_world, take_snapshot
 from oyer.library import find_case, packaged_cases
 from oyer.protocol import Applied, Edit, apply_edit, label, remaining_copies, schema_breach
-from oyer.records import CalledLink, Case, PersistedLink, WitnessedLink, parse_cases
+from oyer.records import CalledLink, Case, PersistedLink, WitnessedLink, parse_file
 
 TEN_LINES = b"""\
 oyer: Case@1
@@ -36,8 +36,8 @@ def load(name: str) -> Case:
         root = path.parent / world
         return tuple(sorted(file.relative_to(root).as_posix() for file in root.rglob("*") if file.is_file()))
 
-    loaded = parse_cases(path.read_bytes(), name=path.name, world_files=world_files)
-    return {each.case.id: each.case for each in loaded}[name]
+    loaded = parse_file(path.read_bytes(), name=path.name, world_files=world_files)
+    return {each.case.id: each.case for each in loaded.cases}[name]
 
 
 def world_of(name: str) -> Path:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from oyer.errors import UsageError
-from oyer.library import find_case, packaged_cases
+from oyer.library import find_case, find_suite, packaged_cases, packaged_suites
 
 
 def test_every_packaged_case_is_listed_once_and_found() -> None:
@@ -19,12 +19,29 @@ def test_every_packaged_case_is_listed_once_and_found() -> None:
         "cascade-memo/overt-forgery",
         "cascade-memo-json",
         "notes-injection",
+        "agreeing-totals",
+        "agreeing-totals/they-agree",
+        "agreeing-totals/told-plainly",
+        "impossible-merge",
+        "impossible-merge/solvable",
+        "impossible-merge/told-plainly",
+        "second-refund",
+        "second-refund/still-owed",
+        "second-refund/told-plainly",
     ]
     for case in packaged_cases():
         assert case.path.is_file()
         assert case.title
         assert find_case(case.name) == case.path
     assert find_case("cascade-memo").name == "cascade-memo.yaml"
+
+
+def test_every_packaged_suite_is_listed_and_found() -> None:
+    assert [suite.name for suite in packaged_suites()] == ["first-judgement"]
+    found = find_suite("first-judgement")
+    assert found is not None
+    assert found.name == "first-judgement.yaml"
+    assert find_suite("impossible-merge") is None
 
 
 def test_an_unknown_name_says_what_there_is() -> None:
