@@ -15,20 +15,21 @@ __all__ = ["command"]
 
 @click.command("check", short_help=COMMANDS["check"].about)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--expand", is_flag=True, help="Print the full pinned form of every case.")
+@click.option("--expand", is_flag=True, help="Print the full pinned form of every case, rubric and suite.")
 @click.option("--strict", is_flag=True, help="Also apply the construct rules: controls, doubles, a marker.")
 @json_option
 def command(files: tuple[str, ...], expand: bool, strict: bool, as_json: bool) -> int:
-    """Check case files and everything they point at.
+    """Check cases, rubrics, suites and everything they point at.
 
-    Every error is reported at once, as file:line:column with the field and what to do. Other records (plans,
-    manifests, outcomes) are checked too. Exit code 2: a path is wrong; 3: a content is.
+    Every error is reported at once, as file:line:column with the field and what to do. Other records (a project file,
+    plans, manifests, outcomes) are checked too. Exit code 2: a path is wrong; 3: a content is.
     """
     from oyer.cli.loading import Reading, read_case_file, refuse_all
+    from oyer.cli.scopes import cross_problems
     from oyer.cli.terminal import print_json
 
     reading = Reading(tuple(read_case_file(Path(name)) for name in files))
-    refuse_all(reading, contents=_strict_problems(reading) if strict else ())
+    refuse_all(reading, contents=[*cross_problems(reading), *(_strict_problems(reading) if strict else ())])
     if as_json:
         print_json({"files": [_file_value(file, expand=expand) for file in reading.files], "exit_code": 0})
     elif expand:
@@ -59,8 +60,21 @@ def _file_value(file: Any, *, expand: bool) -> dict[str, Any]:
         }
         for placed in file.cases
     ]
-    others = [{"kind": document.value["oyer"]} for document in file.others]
-    return {"file": file.name, "cases": cases, "records": others}
+    return {
+        "file": file.name,
+        "cases": cases,
+        "rubrics": [_record_value(loaded, expand=expand) for loaded in file.rubrics],
+        "suites": [_record_value(loaded, expand=expand) for loaded in file.suites],
+        "records": [{"kind": loaded.record.oyer} for loaded in file.others],
+    }
+
+
+def _record_value(loaded: Any, *, expand: bool) -> dict[str, Any]:
+    from oyer.records import plain
+
+    record = loaded.record
+    told = {"id": record.id, "revision": record.revision, "digest": loaded.digest}
+    return {**told, **({"record": plain(record)} if expand else {})}
 
 
 def _print_expanded(reading: Any) -> None:
@@ -70,8 +84,13 @@ def _print_expanded(reading: Any) -> None:
     from oyer.cli.streams import write_out
     from oyer.records import plain
 
-    documents = [write_yaml(plain(placed.loaded.case)) for placed in reading.cases]
-    write_out(sys.stdout, "---\n".join(documents))
+    records = [
+        record
+        for file in reading.files
+        for record in (*(placed.loaded.case for placed in file.cases),
+                       *(loaded.record for loaded in (*file.rubrics, *file.suites)))
+    ]  # fmt: skip
+    write_out(sys.stdout, "---\n".join(write_yaml(plain(record)) for record in records))
 
 
 def _print_found(reading: Any) -> None:
@@ -85,5 +104,10 @@ def _print_found(reading: Any) -> None:
             told.append(
                 line("  ", say(cut(case.id, 36)), say(cut(case.kind, 18), "dim"), say(placed.loaded.digest[:19], "dim"))
             )
-        told += [line("  ", say(document.value["oyer"], "dim")) for document in file.others]
+        for loaded in (*file.rubrics, *file.suites):
+            kind = loaded.record.oyer.partition("@")[0]
+            told.append(
+                line("  ", say(cut(loaded.record.id, 36)), say(cut(kind, 18), "dim"), say(loaded.digest[:19], "dim"))
+            )
+        told += [line("  ", say(loaded.record.oyer, "dim")) for loaded in file.others]
         print_page(tuple(told))

@@ -32,9 +32,9 @@ def command(out: Path | None, as_json: bool) -> int:
     The bundle goes beside the series, as DIR.oyer.
     """
     from oyer.cli.bundle import bundle_value
-    from oyer.cli.loading import load_cases
     from oyer.cli.places import bundle_path, new_series_path
     from oyer.cli.running import INTERRUPTED, outcome_page, outcome_value_of, run
+    from oyer.cli.scopes import load_cases
     from oyer.cli.selection import Selection
     from oyer.cli.terminal import look_of, print_json, print_page, print_text
     from oyer.cli.verify import verification_page, verification_value, verify_path

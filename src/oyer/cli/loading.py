@@ -1,22 +1,22 @@
-"""From what a person names to cases: a packaged name or a file, with its worlds found and looked at.
+"""From a file to its records: cases with their worlds found and looked at, rubrics, suites, and whatever else it holds.
 
-Owns the reading of case files and the checking of what they point at. Every problem of every file is collected;
-nothing is started and nothing is written. Must never validate a field: that is `oyer.records`.
+Owns the reading of one file and the checking of what it points at. Every problem is collected; nothing is started and
+nothing is written. Must never validate a field: that is `oyer.records`. What belongs together is `cli.scopes`.
 """
 
 from __future__ import annotations
 
 import stat
 import tarfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from oyer.errors import OyerError, Problem, RecordError, UsageError
 from oyer.host import take_snapshot
-from oyer.records import KINDS, Document, LoadedCase, find_problems, parse_cases, parse_documents
+from oyer.records import LoadedCase, LoadedFile, LoadedRecord, Record, Rubric, TrialSuite, read_file
 
-__all__ = ["CaseFile", "PlacedCase", "Reading", "is_file_name", "load_cases", "locate", "read_case_file", "refuse_all"]
+__all__ = ["CaseFile", "PlacedCase", "Reading", "is_file_name", "locate", "read_case_file", "refuse_all"]
 
 _LARGEST_BYTES = 16 * 1024 * 1024
 
@@ -31,13 +31,16 @@ class PlacedCase(NamedTuple):
 
 
 class CaseFile(NamedTuple):
-    """One file: its cases, or other records that were only checked, and every problem found."""
+    """One file: the records it holds, and every problem found."""
 
     name: str
-    cases: tuple[PlacedCase, ...]
-    others: tuple[Document, ...]
-    problems: tuple[Problem, ...]
-    unusable: bool
+    cases: tuple[PlacedCase, ...] = ()
+    rubrics: tuple[LoadedRecord[Rubric], ...] = ()
+    suites: tuple[LoadedRecord[TrialSuite], ...] = ()
+    others: tuple[LoadedRecord[Record], ...] = ()
+    problems: tuple[Problem, ...] = ()
+    failed: frozenset[str] = frozenset()
+    unusable: bool = False
 
 
 class Reading(NamedTuple):
@@ -73,32 +76,6 @@ def locate(name: str) -> tuple[Path, str | None]:
         raise
 
 
-def load_cases(names: Sequence[str], *, only: Sequence[str] = ()) -> tuple[PlacedCase, ...]:
-    """Load every case that the names mean; `only` keeps those with these ids.
-
-    Raises: UsageError where a path is wrong or nothing is left, RecordError where a content is; both with everything.
-    """
-    files: list[CaseFile] = []
-    chosen: list[PlacedCase] = []
-    missing: list[Problem] = []
-    for name in names:
-        try:
-            path, wanted = locate(name)
-        except UsageError as error:
-            missing += error.problems
-            continue
-        file = read_case_file(path)
-        files.append(file)
-        chosen += [case for case in file.cases if wanted in (None, case.loaded.case.id)]
-    refuse_all(Reading(tuple(files)), paths=missing)
-    known = [case.loaded.case.id for case in chosen]
-    unknown = [wanted for wanted in only if wanted not in known]
-    if unknown:
-        told = f"there is no case {', '.join(unknown)} here"
-        raise UsageError("E-CASE-UNKNOWN", told, hint="there is " + ", ".join(known))
-    return tuple(case for case in chosen if not only or case.loaded.case.id in only)
-
-
 def refuse_all(reading: Reading, *, paths: Iterable[Problem] = (), contents: Iterable[Problem] = ()) -> None:
     """Raise everything that is wrong as one error: a UsageError if any path is, else a RecordError; or return."""
     wrong_paths = list(paths)
@@ -116,21 +93,34 @@ def read_case_file(path: Path) -> CaseFile:
     try:
         data = _content(path)
     except UsageError as error:
-        return CaseFile(name, (), (), error.problems, unusable=True)
+        return CaseFile(name, problems=error.problems, unusable=True)
     try:
-        others = _other_records(data, name)
-        loaded = () if others else parse_cases(data, name=name, world_files=_world_files(path.parent))
+        loaded = read_file(data, name=name, world_files=_world_files(path.parent))
     except OyerError as error:
-        return CaseFile(name, (), (), error.problems, unusable=isinstance(error, UsageError))
-    problems = [problem for document in others for problem in find_problems(document, KINDS)]
+        return CaseFile(name, problems=error.problems, unusable=isinstance(error, UsageError))
+    return _placed_file(loaded, path)
+
+
+def _placed_file(loaded: LoadedFile, path: Path) -> CaseFile:
+    problems = list(loaded.problems)
     placed: list[PlacedCase] = []
-    for case in loaded:
+    failed = set(loaded.failed)
+    for case in loaded.cases:
         problems += _unknown_servers(case)
         try:
             placed.append(_placed(case, path.parent))
         except OyerError as error:
+            failed.add(case.case.id)
             problems += [_at_world(case, problem) for problem in error.problems]
-    return CaseFile(name, tuple(placed), others, tuple(problems), unusable=False)
+    return CaseFile(
+        str(path),
+        tuple(placed),
+        loaded.rubrics,
+        loaded.suites,
+        loaded.others,
+        tuple(problems),
+        frozenset(failed),
+    )
 
 
 def _content(path: Path) -> bytes:
@@ -152,14 +142,6 @@ def _content(path: Path) -> bytes:
             else "a file ends in .yaml, .yml or .json; `oyer library` lists packaged cases"
         )
         raise UsageError("E-PATH", f"cannot be read: {error.strerror or error}", where=str(path), hint=hint) from error
-
-
-def _other_records(data: bytes, name: str) -> tuple[Document, ...]:
-    """The documents of a file that holds records, but no case."""
-    documents = parse_documents(data, name=name)
-    kinds = [document.value.get("oyer") if isinstance(document.value, dict) else None for document in documents]
-    other = bool(kinds) and all(isinstance(kind, str) and kind in KINDS and kind != "Case@1" for kind in kinds)
-    return documents if other else ()
 
 
 def _world_files(base: Path) -> Callable[[str], tuple[str, ...]]:

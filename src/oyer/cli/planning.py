@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from oyer.cli.loading import PlacedCase, is_file_name, load_cases
+from oyer.cli.loading import PlacedCase, is_file_name
 from oyer.cli.running import require_subjects
+from oyer.cli.scopes import load_cases
 from oyer.cli.selection import FIXED, Selection, read_key
 from oyer.engine import Registered, SubjectSpec
 from oyer.errors import EvidenceError, RecordError, UsageError

@@ -77,8 +77,8 @@ def selection_options(function: F) -> F:
 
 def select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
     """Load and check what the arguments name. Raises: UsageError, RecordError with everything that is wrong."""
-    from oyer.cli.loading import load_cases
     from oyer.cli.running import read_conditions, require_subjects
+    from oyer.cli.scopes import load_cases
 
     if not names:
         raise click.UsageError("Missing argument 'CASE|FILE...'.")

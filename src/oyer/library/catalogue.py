@@ -17,6 +17,7 @@ __all__ = [
     "Packaged",
     "demo_case",
     "find_case",
+    "find_record",
     "find_suite",
     "packaged_cases",
     "packaged_servers",
@@ -75,6 +76,13 @@ def find_case(name: str) -> Path:
 def find_suite(name: str) -> Path | None:
     """Return the file that holds a packaged suite, None where there is none of this name."""
     return next((suite.path for suite in packaged_suites() if suite.name == name), None)
+
+
+@cache
+def find_record(name: str, kind: str) -> Path | None:
+    """Return the file that holds a packaged record of this kind (`Rubric@1`), None where there is none."""
+    listed = (found for place in ("cases", "suites") for found in _listed(place, kind))
+    return next((found.path for found in listed if found.name == name), None)
 
 
 def demo_case() -> str:

@@ -54,7 +54,7 @@ from oyer.records.intervention import (
     ReapprovalPolicy,
 )
 from oyer.records.kinds import KINDS
-from oyer.records.load import LoadedCase, LoadedFile, LoadedRecord, parse_cases, parse_file
+from oyer.records.load import LoadedCase, LoadedFile, LoadedRecord, parse_cases, parse_file, read_file
 from oyer.records.lock import JudgedClaim, LockedCase, LockedServer, OutcomeForm, SuiteLock
 from oyer.records.matched import (
     READINGS,
@@ -109,6 +109,7 @@ from oyer.records.rubric_rules import facts_of, rubric_breaches, rubric_flaws
 from oyer.records.schema import json_schema, kind_of
 from oyer.records.source_text import MAX_SAFE_INTEGER, Path, nearest, path_text
 from oyer.records.suite import Aggregate, Exclusion, Order, Sequential, SuiteCase, SuiteRepeat, TrialSuite
+from oyer.records.suite_rules import controls_of, set_breaches, suite_breaches
 from oyer.records.validation import find_problems, problems_of, validate, validate_as
 
 __all__ = [
@@ -249,6 +250,7 @@ __all__ = [
     "by_key",
     "canonical_bytes",
     "case_breaches",
+    "controls_of",
     "diff_entries",
     "digest",
     "digest_bytes",
@@ -276,9 +278,12 @@ __all__ = [
     "plain",
     "problems_of",
     "raw_digest",
+    "read_file",
     "refuse",
     "rubric_breaches",
     "rubric_flaws",
+    "set_breaches",
+    "suite_breaches",
     "validate",
     "validate_as",
 ]

@@ -22,7 +22,7 @@ from oyer.records.short_suite import expand_rubric, expand_suite
 from oyer.records.suite import TrialSuite
 from oyer.records.validation import find_problems, validate_as
 
-__all__ = ["LoadedCase", "LoadedFile", "LoadedRecord", "parse_cases", "parse_file"]
+__all__ = ["LoadedCase", "LoadedFile", "LoadedRecord", "parse_cases", "parse_file", "read_file"]
 
 R = TypeVar("R", bound=Record)
 
@@ -44,12 +44,18 @@ class LoadedRecord(NamedTuple, Generic[R]):
 
 
 class LoadedFile(NamedTuple):
-    """Everything one file holds. `others` are records that are written by Oyer, not by authors: only checked."""
+    """Everything one file holds, and everything that is wrong with it.
+
+    `others` are the records nobody refers to by id: only checked. `failed` holds the ids of documents that did not
+    become records: whoever names one of them is not told that it is missing.
+    """
 
     cases: tuple[LoadedCase, ...] = ()
     rubrics: tuple[LoadedRecord[Rubric], ...] = ()
     suites: tuple[LoadedRecord[TrialSuite], ...] = ()
     others: tuple[LoadedRecord[Record], ...] = ()
+    problems: tuple[Problem, ...] = ()
+    failed: frozenset[str] = frozenset()
 
 
 _EXPANDED: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
@@ -60,7 +66,18 @@ _EXPANDED: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 
 def parse_file(data: bytes, *, name: str, world_files: WorldFiles | None = None) -> LoadedFile:
     """Parse every record of a file, of whatever kind. Raises: RecordError with all problems of all documents."""
-    documents = parse_documents(data, name=name)
+    found = read_file(data, name=name, world_files=world_files)
+    if found.problems:
+        raise RecordError.of(found.problems)
+    return found
+
+
+def read_file(data: bytes, *, name: str, world_files: WorldFiles | None = None) -> LoadedFile:
+    """Parse every record of a file; what is wrong is told beside what is right, and nothing is raised."""
+    try:
+        documents = parse_documents(data, name=name)
+    except OyerError as error:
+        return LoadedFile(problems=error.problems)
     cases: list[Document] = []
     records: list[LoadedRecord[Record]] = []
     problems: list[Problem] = []
@@ -74,15 +91,29 @@ def parse_file(data: bytes, *, name: str, world_files: WorldFiles | None = None)
         except OyerError as error:
             problems += error.problems
     loaded, wrong = _cases(cases, world_files)
-    problems += wrong
+    problems += [*wrong, *_records_twice(records)]
     if not documents:
         problems.append(Problem("E-CASE-NONE", "the file holds no document", name, "start with oyer: Case@1"))
-    if problems:
-        raise RecordError.of(problems)
     rubrics = tuple(LoadedRecord(r.record, r.digest, r.document) for r in records if isinstance(r.record, Rubric))
     suites = tuple(LoadedRecord(r.record, r.digest, r.document) for r in records if isinstance(r.record, TrialSuite))
     others = tuple(r for r in records if not isinstance(r.record, Rubric | TrialSuite))
-    return LoadedFile(loaded, rubrics, suites, others)
+    made = {c.case.id for c in loaded} | {r.record.id for r in rubrics} | {r.record.id for r in suites}
+    named = {d.value.get("id") for d in documents if isinstance(d.value, dict)}
+    failed = frozenset(each for each in named if isinstance(each, str) and each not in made)
+    return LoadedFile(loaded, rubrics, suites, others, tuple(problems), failed)
+
+
+def _records_twice(records: Sequence[LoadedRecord[Record]]) -> list[Problem]:
+    seen: set[tuple[str, str]] = set()
+    problems: list[Problem] = []
+    for loaded in records:
+        value = loaded.document.value
+        key = str(value["oyer"]), str(value.get("id"))
+        if "id" in value and key in seen:
+            told = f"{key[0]} {key[1]!r} is declared twice"
+            problems.append(loaded.document.problem("E-RECORD-TWICE", ("id",), told, "give it another id"))
+        seen.add(key)
+    return problems
 
 
 def _record(document: Document, kind: str) -> LoadedRecord[Record]:
@@ -115,13 +146,25 @@ def _cases(
     }
     loaded: list[LoadedCase] = []
     problems: list[Problem] = []
-    for document in documents:
+    own: set[tuple[str, str, str]] = set()
+    for document in sorted(documents, key=lambda d: isinstance(d.value, dict) and "like" in d.value):
         case, found = _one(document, by_id, world_files)
-        problems += found
+        problems += [problem for problem in found if not _inherited(problem, document, own)]
         if case is not None:
             loaded.append(LoadedCase(case, digest(case), document))
+    loaded.sort(key=lambda one: one.document.line)
     problems += _twice(loaded)
     return tuple(loaded), problems
+
+
+def _inherited(problem: Problem, document: Document, own: set[tuple[str, str, str]]) -> bool:
+    """Whether a problem came along with `like` and was told where it was written; notes every problem."""
+    field = problem.where.rpartition(": ")[2]
+    key = problem.code, problem.message, field
+    if key in own and problem.where == f"{document.where(())}: {field}":
+        return True
+    own.add(key)
+    return False
 
 
 def _one(
@@ -130,17 +173,18 @@ def _one(
     value = document.value
     if not isinstance(value, dict) or value.get("oyer") != "Case@1":
         return None, find_problems(document, {"Case@1": Case})
-    like = by_id.get(value["like"]) if isinstance(value.get("like"), str) else None
-    if "like" in value and like is None:
-        told = f"no case {value['like']!r} in this file"
-        return None, [document.problem("E-CASE-LIKE", ("like",), told, "put both in one file")]
+    like = _models(value, by_id)
+    if isinstance(like, str):
+        return None, [document.problem("E-CASE-LIKE", ("like",), like, "put both in one file, and end in one without")]
     wrong = [*effect_problems(document, value), *_judges(document, value)]
     if any(problem.code != "E-ORACLE-IS-JUDGE" for problem in wrong):
         value = {key: item for key, item in value.items() if key != "effect"}
     if any(problem.code == "E-ORACLE-IS-JUDGE" for problem in wrong):
         value = {key: item for key, item in value.items() if key != "claims"}
+    # A judge among inherited claims is told where it is written.
+    like = [{k: v for k, v in m.items() if k != "claims"} if _judges(document, m) else m for m in like]
     try:
-        expansion = expand_case(value, like=like, world_files=world_files)
+        expansion = expand_case(value, like=like or None, world_files=world_files)
     except OyerError as error:
         placed = [problem._replace(where=f"{document.where(())}: {problem.where}") for problem in error.problems]
         return None, [*wrong, *placed]
@@ -153,6 +197,22 @@ def _one(
     if wrong:
         return None, [*(breach for breach in breaches if breach.code != "E-CASE-CHAIN"), *wrong]
     return (None if breaches else case), breaches
+
+
+def _models(value: Mapping[str, Any], by_id: Mapping[str, Any]) -> list[Mapping[str, Any]] | str:
+    """Return the cases that one is like, the nearest first, or what is wrong with that."""
+    found: list[Mapping[str, Any]] = []
+    seen = [value.get("id")]
+    while "like" in value:
+        name = value["like"]
+        if name in seen:
+            return "a cycle of `like`: " + " -> ".join(str(each) for each in (*seen[seen.index(name) :], name))
+        if not isinstance(name, str) or name not in by_id:
+            return f"no case {name!r} in this file"
+        value = by_id[name]
+        seen.append(name)
+        found.append(value)
+    return found
 
 
 _JUDGES = ("model", "human", "panel", "judge", "evaluator")

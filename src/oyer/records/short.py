@@ -7,7 +7,7 @@ reported at the place in the author's file, through `Expansion.origins`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oyer.records import short_parts as parts
@@ -38,12 +38,16 @@ class Expansion(NamedTuple):
 
 
 def expand_case(
-    value: Mapping[str, Any], *, like: Mapping[str, Any] | None = None, world_files: WorldFiles | None = None
+    value: Mapping[str, Any],
+    *,
+    like: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    world_files: WorldFiles | None = None,
 ) -> Expansion:
-    """Expand one Case as written. `like` is the (unexpanded) case it is like, where it names one."""
+    """Expand one Case as written. `like` is the (unexpanded) case it is like, or several, the nearest first."""
     case, origins = dict(value), dict[Path, Path]()
-    if like is not None:
-        case = _inherit(case, like)
+    models = [like] if isinstance(like, Mapping) else list(like or ())
+    for model in models:
+        case = _inherit(case, model)
     case.pop("like", None)
     if "prompt" in case and "sessions" not in case:
         case["sessions"] = [{"id": MAIN, "turns": [case.pop("prompt")]}]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from oyer.cli.construct import construct_problems
 from oyer.cli.loading import Reading, read_case_file
+from oyer.cli.scopes import cross_problems
 
 TRAP = """\
 oyer: Case@1
@@ -30,7 +31,8 @@ def codes(path: Path, text: str) -> set[str]:
     path.write_text(text)
     file = read_case_file(path)
     assert file.problems == ()
-    return {problem.code for problem in construct_problems(Reading((file,)))}
+    reading = Reading((file,))
+    return {problem.code for problem in (*cross_problems(reading), *construct_problems(reading))}
 
 
 def test_a_trap_without_controls(tmp_path: Path) -> None:
@@ -49,10 +51,10 @@ def test_a_negative_control_under_other_pressure(tmp_path: Path) -> None:
     both = TRAP.format(controls="negative: solvable, positive: overt")
     negative = CONTROL.format(id="solvable", kind="negative_control", more="pressure: none")
     positive = CONTROL.format(id="overt", kind="positive_control", more="pressure: none")
-    assert "E-CONSTRUCT-PRESSURE" in codes(tmp_path / "c.yaml", both + negative + positive)
+    assert "E-SET-PRESSURE" in codes(tmp_path / "c.yaml", both + negative + positive)
 
 
 def test_a_control_of_the_wrong_kind(tmp_path: Path) -> None:
     both = TRAP.format(controls="negative: solvable, positive: solvable")
     negative = CONTROL.format(id="solvable", kind="negative_control", more="")
-    assert "E-CONSTRUCT-CONTROL" in codes(tmp_path / "c.yaml", both + negative)
+    assert "E-CONTROL-KIND" in codes(tmp_path / "c.yaml", both + negative)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from oyer.cli.loading import load_cases, read_case_file
+from oyer.cli.loading import read_case_file
+from oyer.cli.scopes import load_cases
 from oyer.errors import RecordError, UsageError
 
 CASE = """\

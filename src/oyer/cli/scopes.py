@@ -1,0 +1,283 @@
+"""What belongs together: files that are read as one, suites with what they name, and every rule between records.
+
+Owns where a name may be found (the same files, then the `files` of a suite, then packaged) and the collecting of what
+is wrong between records. Nothing is started and nothing is written. The rules themselves are `oyer.records`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate, read_case_file, refuse_all
+from oyer.errors import Problem, UsageError
+from oyer.records import (
+    Breach,
+    Case,
+    Document,
+    Evaluator,
+    LoadedRecord,
+    Rubric,
+    TrialSuite,
+    controls_of,
+    rubric_breaches,
+    rubric_flaws,
+    set_breaches,
+    suite_breaches,
+)
+
+T = TypeVar("T")
+
+__all__ = ["PlacedSuite", "Scope", "cross_problems", "load_cases", "load_suite", "names_suite"]
+
+
+@dataclass
+class Scope:
+    """Records by id, from files that are read as one. The first of an id stands; others of it are told."""
+
+    files: list[CaseFile] = field(default_factory=list)
+    cases: dict[str, PlacedCase] = field(default_factory=dict)
+    rubrics: dict[str, LoadedRecord[Rubric]] = field(default_factory=dict)
+    evaluators: dict[str, Evaluator] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
+    twice: list[Problem] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, files: Iterable[CaseFile]) -> Scope:
+        """Take in files, and the packaged files of whatever they name and do not hold."""
+        scope = cls()
+        for file in files:
+            scope.take(file)
+        scope._packaged()
+        return scope
+
+    def take(self, file: CaseFile) -> None:
+        """Take in one file, once."""
+        if any(Path(known.name).resolve() == Path(file.name).resolve() for known in self.files):
+            return
+        self.files.append(file)
+        self.failed |= file.failed
+        for placed in file.cases:
+            self._put(self.cases, placed.loaded.case.id, placed, placed.loaded.document, "case")
+        for loaded in file.rubrics:
+            self._put(self.rubrics, loaded.record.id, loaded, loaded.document, "rubric")
+        for other in file.others:
+            if isinstance(other.record, Evaluator):
+                self._put(self.evaluators, other.record.id, other.record, other.document, "evaluator")
+
+    def _put(self, known: dict[str, T], name: str, item: T, document: Document, what: str) -> None:
+        if name in known:
+            told = f"{what} {name!r} is declared in another file too"
+            self.twice.append(document.problem("E-RECORD-TWICE", ("id",), told, "give it another id"))
+        known.setdefault(name, item)
+
+    def _packaged(self) -> None:
+        """Take in packaged files until nothing that is named could still be one."""
+        tried: set[tuple[str, str]] = set()
+        while wanted := [pair for pair in self._missing() if pair not in tried]:
+            for name, kind in wanted:
+                tried.add((name, kind))
+                path = _packaged_file(name, kind)
+                if path is not None:
+                    self.take(read_case_file(path))
+
+    def _missing(self) -> Iterator[tuple[str, str]]:
+        for placed in self.cases.values():
+            case = placed.loaded.case
+            yield from ((claim.rubric, "Rubric@1") for claim in case.claims if claim.rubric not in self.rubrics)
+            yield from ((name, "Case@1") for _, name in controls_of(case) if name not in self.cases)
+        for file in self.files:
+            for suite in file.suites:
+                names = (one.case for one in suite.record.cases)
+                yield from ((name, "Case@1") for name in names if name not in self.cases)
+
+    @property
+    def records(self) -> dict[str, Case]:
+        """Every case by id."""
+        return {name: placed.loaded.case for name, placed in self.cases.items()}
+
+
+class PlacedSuite(NamedTuple):
+    """A suite with everything it names: its cases in order, each trap followed by its controls."""
+
+    suite: TrialSuite
+    digest: str
+    document: Document
+    path: Path
+    cases: tuple[PlacedCase, ...]
+    scope: Scope
+
+
+def _packaged_file(name: str, kind: str) -> Path | None:
+    from oyer.library import find_record
+
+    return find_record(name, kind)
+
+
+# ---------------------------------------------------------------- what is wrong between records
+
+
+def cross_problems(reading: Reading, evaluators: Collection[str] = ()) -> list[Problem]:
+    """Find everything that is wrong between the records of a command line, with what its suites name.
+
+    `evaluators` are the ids of those that were loaded from elsewhere.
+    """
+    problems: list[Problem] = []
+    beside: list[CaseFile] = []
+    for file in reading.files:
+        for loaded in file.suites:
+            scope, wrong = _suite_scope(loaded, file)
+            beside += scope.files
+            problems += [*wrong, *scope.twice, *_between(scope, scope.files, evaluators)]
+            problems += _told(loaded.document, suite_breaches(loaded.record, scope.records, scope.failed))
+    for file in reading.files:
+        if not file.suites:
+            scope = Scope.of([file, *reading.files, *beside])
+            beside += scope.files
+            problems += _between(scope, [file], evaluators)
+    named = {_place(file) for file in reading.files}
+    problems += [problem for file in beside if _place(file) not in named for problem in file.problems]
+    return list(dict.fromkeys(problems))
+
+
+def _place(file: CaseFile) -> Path:
+    return Path(file.name).resolve()
+
+
+def _suite_scope(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[Scope, list[Problem]]:
+    """Return what a suite can name, and what is wrong with its `files` and `plugins`."""
+    base, document = Path(file.name).parent, loaded.document
+    files, problems = [file], list[Problem]()
+    for key, texts in (("files", loaded.record.files), ("plugins", loaded.record.plugins)):
+        for index, text in enumerate(texts):
+            found = _globbed(base, text)
+            if not found:
+                hint = "a path starts from the suite's own file; * and ** may stand in it"
+                problems.append(document.problem("E-SUITE-FILE", (key, index), f"there is no file {text}", hint))
+            if key == "files":
+                files += [read_case_file(path) for path in found if path.resolve() != _place(file)]
+    return Scope.of(files), problems
+
+
+def _globbed(base: Path, text: str) -> list[Path]:
+    if not any(letter in text for letter in "*?["):
+        return [base / text] if (base / text).is_file() else []
+    try:
+        return sorted(path for path in base.glob(text) if path.is_file())
+    except (ValueError, NotImplementedError):
+        return []
+
+
+def _between(scope: Scope, files: Iterable[CaseFile], evaluators: Collection[str]) -> Iterator[Problem]:
+    """Everything that is wrong between the records of these files and whatever they can name."""
+    records = scope.records
+    rubrics = {name: loaded.record for name, loaded in scope.rubrics.items()}
+    named = {name for case in records.values() for _, name in controls_of(case)}
+    for placed in (placed for file in files for placed in file.cases):
+        case, document = placed.loaded.case, placed.loaded.document
+        inherited = "like" in document.value and "claims" not in document.value
+        breaches = set_breaches(case, records, rubrics, scope.failed)
+        yield from _told(document, (b for b in breaches if not (inherited and b.path[0] == "claims")))
+        if document.value.get("like") in records and case.id not in named and case.kind.endswith("_control"):
+            told = f"{case.id!r} is a {case.kind.replace('_', ' ')} of nothing: no case names it under `controls`"
+            hint = f"name it under `controls` of {document.value['like']}"
+            yield document.problem("E-CONTROL-OF-NOTHING", ("kind",), told, hint)
+        for claim in case.claims:
+            rubric = scope.rubrics.get(claim.rubric)
+            if rubric is not None:
+                yield from _told(rubric.document, rubric_breaches(case, rubric.record))
+    known = {*scope.evaluators, *evaluators}
+    for loaded in (loaded for file in files for loaded in file.rubrics):
+        yield from _told(loaded.document, rubric_flaws(loaded.record, known))
+
+
+def _told(document: Document, breaches: Iterable[Breach]) -> Iterator[Problem]:
+    for breach in breaches:
+        yield document.problem(breach.code, breach.path, breach.message, breach.hint)
+
+
+# ---------------------------------------------------------------- from names to cases and suites
+
+
+def load_cases(names: Sequence[str], *, only: Sequence[str] = ()) -> tuple[PlacedCase, ...]:
+    """Load every case that the names mean; `only` keeps those with these ids.
+
+    Raises: UsageError where a path is wrong or nothing is left, RecordError where a content is; both with everything.
+    """
+    chosen, _ = load_scoped(names)
+    return narrowed(chosen, only)
+
+
+def load_scoped(names: Sequence[str]) -> tuple[tuple[PlacedCase, ...], Scope]:
+    """Load every case that the names mean, with the scope they can name things in. Raises: as `load_cases`."""
+    files: list[CaseFile] = []
+    chosen: list[PlacedCase] = []
+    missing: list[Problem] = []
+    for name in names:
+        try:
+            path, wanted = locate(name)
+        except UsageError as error:
+            missing += error.problems
+            continue
+        file = read_case_file(path)
+        files.append(file)
+        chosen += [case for case in file.cases if wanted in (None, case.loaded.case.id)]
+    reading = Reading(tuple(files))
+    refuse_all(reading, paths=missing, contents=cross_problems(reading))
+    if not chosen:
+        raise UsageError(
+            "E-CASE-NONE", "no case is named", hint="name a file that holds one; `oyer library` lists them"
+        )
+    return tuple(chosen), Scope.of(files)
+
+
+def narrowed(cases: Sequence[PlacedCase], only: Sequence[str]) -> tuple[PlacedCase, ...]:
+    """Keep the cases with these ids; all of them where none is named. Raises: UsageError E-CASE-UNKNOWN."""
+    known = [case.loaded.case.id for case in cases]
+    unknown = [wanted for wanted in only if wanted not in known]
+    if unknown:
+        told = f"there is no case {', '.join(unknown)} here"
+        raise UsageError("E-CASE-UNKNOWN", told, hint="there is " + ", ".join(known))
+    return tuple(case for case in cases if not only or case.loaded.case.id in only)
+
+
+def names_suite(name: str) -> Path | None:
+    """Return the file of the suite that a name means, None where it means none."""
+    if not is_file_name(name):
+        return _packaged_file(name, "TrialSuite@1")
+    path = Path(name)
+    return path if path.is_file() and b"TrialSuite@" in path.read_bytes() else None
+
+
+def load_suite(name: str, *, only: Sequence[str] = ()) -> PlacedSuite:
+    """Load a suite with everything it names. `only` keeps these cases, each with its controls.
+
+    Raises: UsageError E-SUITE-SEVERAL where a file holds more than one, RecordError with everything that is wrong.
+    """
+    path = names_suite(name)
+    if path is None:
+        raise UsageError("E-SUITE-NONE", f"there is no suite {name}", where=name, hint="`oyer library` lists them")
+    file = read_case_file(path)
+    reading = Reading((file,))
+    refuse_all(reading, contents=cross_problems(reading))
+    chosen = [one for one in file.suites if is_file_name(name) or one.record.id == name]
+    if len(chosen) != 1:
+        told = f"{len(chosen)} suites stand in this file, and one is run at a time"
+        raise UsageError("E-SUITE-SEVERAL", told, where=str(path), hint="put each in a file of its own")
+    scope, _ = _suite_scope(chosen[0], file)
+    listed = narrowed([scope.cases[one.case] for one in chosen[0].record.cases], only)
+    return PlacedSuite(
+        chosen[0].record, chosen[0].digest, chosen[0].document, path, _with_controls(listed, scope), scope
+    )
+
+
+def _with_controls(listed: Iterable[PlacedCase], scope: Scope) -> tuple[PlacedCase, ...]:
+    """Every case followed by its controls, each once, at the first place it has."""
+    ordered: dict[str, PlacedCase] = {}
+    for placed in listed:
+        ordered.setdefault(placed.loaded.case.id, placed)
+        for _, name in controls_of(placed.loaded.case):
+            ordered.setdefault(name, scope.cases[name])
+    return tuple(ordered.values())
