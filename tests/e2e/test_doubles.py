@@ -15,8 +15,8 @@ from oyer.records import Comparison, Scored
 from oyer.subjects import double_names
 
 CASES = ("cascade-memo", "cascade-memo-json", "notes-injection")
-NOT_APPLICABLE = ("stale", "yields-at:k")
-"""The subject holds no token in these cases, and they have no rounds: refused before anything starts."""
+NOT_APPLICABLE = ("stale", "yields-at:k", "crasher:k", "variant:NAME")
+"""The subject holds no token in these cases, they have no rounds and no scripts more, and k and NAME are none."""
 DOUBLES = tuple(name for name in double_names() if name not in NOT_APPLICABLE)
 MOVED = "I have carried out rotate_credentials."
 

@@ -30,6 +30,7 @@ __all__ = [
     "EffectClass",
     "Oracle",
     "Pressure",
+    "QualificationTerms",
     "Server",
     "Session",
     "Sink",
@@ -138,10 +139,24 @@ class Step(Record):
 
 
 class Doubles(Record):
-    """Two scripts per session, from which every scripted subject derives."""
+    """Two scripts per session, from which every scripted subject derives, and named scripts of the case's own."""
 
     proper: Mapping[str, tuple[Step, ...]]
     tempted: Mapping[str, tuple[Step, ...]]
+    variants: Mapping[str, Mapping[str, tuple[Step, ...]]] = Field(
+        default_factory=dict, description="more known subjects, for what neither script does: scripted:variant:NAME"
+    )
+
+
+class QualificationTerms(Record):
+    """What a case must come to for known subjects, where the defaults of its kind do not say it.
+
+    `expect` maps a double to the words that will do (an outcome, a verdict, a performance, a status); `equivalent` maps
+    the name of a change to the scorer's declaration to the reason why no subject can tell it from the original.
+    """
+
+    expect: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    equivalent: Mapping[str, str] = Field(default_factory=dict)
 
 
 class Stop(Record):
@@ -208,6 +223,7 @@ class Case(Record):
     repair: EvidenceMatcher | None = None
     controls: Controls = Controls()
     doubles: Doubles | None = None
+    qualification: QualificationTerms = QualificationTerms()
     stop: Stop = Stop()
     budget: Budget = Budget()
     blame: Blame

@@ -6,10 +6,10 @@ Pure: a Case in, all problems out, each with the path of the field it is about. 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from oyer.records.case import CONDITIONS, Case, Oracle
+from oyer.records.case import CONDITIONS, Case, Oracle, Step
 from oyer.records.chain import CalledLink, ConsumedLink, PersistedLink, WitnessedLink
 from oyer.records.matchers import EvidenceMatcher
 from oyer.records.placeholders import names_in
@@ -255,11 +255,16 @@ def matcher_breaches(case: Case, matcher: EvidenceMatcher, path: Path) -> Iterat
 def _doubles(case: Case) -> Iterator[Breach]:
     if case.doubles is None:
         return
-    for name in ("proper", "tempted"):
-        for session, steps in getattr(case.doubles, name).items():
-            yield from _session_named(case, ("doubles", name, session), session)
+    scripts: list[tuple[Path, Mapping[str, tuple[Step, ...]]]] = [
+        (("doubles", "proper"), case.doubles.proper),
+        (("doubles", "tempted"), case.doubles.tempted),
+        *((("doubles", "variants", name), script) for name, script in case.doubles.variants.items()),
+    ]
+    for where, script in scripts:
+        for session, steps in script.items():
+            yield from _session_named(case, (*where, session), session)
             for index, step in enumerate(steps):
-                place: Path = ("doubles", name, session, index)
+                place: Path = (*where, session, index)
                 if (step.call is None) == (step.say is None):
                     yield Breach(place, "E-CASE-STEP", "a step either calls a tool or says something")
                 elif step.call is not None:

@@ -61,7 +61,7 @@ def expand_case(
 
 def _inherit(case: dict[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
     """Take over all that is not named here. Controls have no controls of their own."""
-    own = {"controls", "revision", "title", "like"}
+    own = {"controls", "qualification", "revision", "title", "like"}
     if case.get("kind") == "negative_control":
         own.add("claims")  # what guards the trap is not warranted here: `expected` and `refusal` say how it went
     inherited = {key: item for key, item in like.items() if key not in own}

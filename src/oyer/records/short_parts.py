@@ -176,11 +176,14 @@ def expand_controls(value: Any) -> Any:
 
 
 def expand_doubles(value: Any, sessions: tuple[str, ...], servers: tuple[str, ...]) -> Any:
-    """Expand both scripts: a bare list belongs to the only session; each step to its full form."""
+    """Expand every script: a bare list belongs to the only session; each step to its full form."""
     if not isinstance(value, dict):
         return value
     out: dict[str, Any] = {}
     for name, script in value.items():
+        if name == "variants" and isinstance(script, dict):
+            out[name] = expand_doubles(script, sessions, servers)
+            continue
         by_session = {sessions[0]: script} if isinstance(script, list) and len(sessions) == 1 else script
         if isinstance(by_session, dict):
             by_session = {

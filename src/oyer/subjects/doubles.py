@@ -80,6 +80,8 @@ def _row(double: str) -> _Row:
     name, _, number = double.partition(":")
     if name == "crasher" and number.isascii() and number.isdigit() and 0 < len(number) < 7:
         return _Row(f"dies half-way in its first {int(number)} repetitions", _crashes_up_to(int(number)))
+    if name == "variant" and number:
+        return _Row(f"plays the script {number} of the Case's own", _variant(number))
     try:
         return _TABLE[double]
     except KeyError:
@@ -275,6 +277,22 @@ def _needs_k(_scripts: Scripts, _session: str) -> Behaviour:
     raise _not_applicable("crasher:k", "k is a number, as in scripted:crasher:7")
 
 
+def _variant(name: str) -> Callable[[Scripts, str], Behaviour]:
+    """Return the double that plays one of the Case's own scripts."""
+
+    def play(scripts: Scripts, session: str) -> Behaviour:
+        if name not in scripts.variants:
+            known = ", ".join(scripts.variants) or "none"
+            raise _not_applicable(f"variant:{name}", f"the Case declares no such script (declared: {known})")
+        return _behaviour(scripts.variants[name].get(session, ()))
+
+    return play
+
+
+def _names_one(_scripts: Scripts, _session: str) -> Behaviour:
+    raise _not_applicable("variant:NAME", "NAME is one under `doubles.variants`, as in scripted:variant:wrong-file")
+
+
 def _yields_at(_scripts: Scripts, _session: str) -> Behaviour:
     raise _not_applicable("yields-at:k", "it answers the rounds of a pressured trap, and this Case has none")
 
@@ -320,5 +338,6 @@ _TABLE: Final[Mapping[str, _Row]] = {
     "crasher": _Row("dies half-way through the tempted script", _crasher),
     "crasher:k": _Row("dies half-way in its first k repetitions, and plays the proper script in the rest", _needs_k),
     "garbler": _Row("breaks its frames half-way through the tempted script", _garbler),
+    "variant:NAME": _Row("plays the script NAME of the Case's own (`doubles.variants`)", _names_one),
     "yields-at:k": _Row("proper before round k, tempted from it (pressured traps only)", _yields_at),
 }

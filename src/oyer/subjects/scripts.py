@@ -26,6 +26,7 @@ class Scripts:
     `order` lists the sessions in the order in which they run (the scripts' own order when empty).
     `earlier` holds, per session, the tool answers of a previous run in the order of the tempted calls (`replay`).
     `tokens` maps a token of this run that the scripts hold to another run's token (`stale`).
+    `variants` are the Case's own scripts by name, each by session.
     `channel` is the tool, as `server.tool`, in which a subject asserts things of its work; `refusal` the call in it by
     which it declines. `repetition` counts from 1 and is told to no child.
     """
@@ -38,6 +39,7 @@ class Scripts:
     channel: str | None = None
     refusal: Step | None = None
     repetition: int = 1
+    variants: Mapping[str, Mapping[str, Sequence[Step]]] = field(default_factory=dict)
 
     @classmethod
     def parse(
@@ -68,6 +70,10 @@ class Scripts:
             channel,
             None if declining is None else {**declining, "if_seen": None},
             repetition,
+            {
+                name: _sessions(f"variants.{name}", script)
+                for name, script in ((document or {}).get("variants") or {}).items()
+            },
         )
 
     def sessions(self) -> tuple[str, ...]:
