@@ -23,7 +23,7 @@ from typing import Any
 
 import click
 
-from oyer.adjudicate import REASONS
+from oyer.adjudicate import REASONS, VERDICT_REASONS
 from oyer.cli.commands import COMMANDS, oyer_group
 from oyer.errors import EvidenceError
 from oyer.evidence import KINDS as EVENT_KINDS
@@ -31,7 +31,7 @@ from oyer.evidence.payloads import PayloadForm
 from oyer.evidence.vocabulary import REF_PATTERN, check_writer_kind
 from oyer.records import KINDS, json_schema
 from oyer.subjects import subject_names
-from reference_words import AFTER, EVENT_WORDS, STEPS
+from reference_words import AFTER, EVENT_WORDS, STEPS, VERDICT_AFTER
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -116,6 +116,14 @@ def reasons() -> str:
         rows = ((code(name), REASONS[name], AFTER[name]) for name in names)
         parts.append(f"## {step}\n\n{table(('code', 'means', 'then'), rows)}")
     return "\n".join(parts)
+
+
+def verdict_reasons() -> str:
+    """Describe every reason of a verdict or a matched set, with what to do about it."""
+    if set(VERDICT_AFTER) != set(VERDICT_REASONS):
+        raise SystemExit(f"VERDICT_AFTER and the table differ: {sorted(set(VERDICT_AFTER) ^ set(VERDICT_REASONS))}")
+    rows = ((code(name), told, VERDICT_AFTER[name]) for name, told in VERDICT_REASONS.items())
+    return table(("code", "means", "then"), rows)
 
 
 def doubles() -> str:
@@ -255,6 +263,7 @@ def _shape(shape: Mapping[str, Any]) -> str:
 PARTS: Mapping[str, tuple[str, Callable[[], str]]] = {
     "commands": ("cli.md", commands),
     "reasons": ("reasons.md", reasons),
+    "verdict-reasons": ("reasons.md", verdict_reasons),
     "doubles": ("doubles.md", doubles),
     "events": ("events.md", events),
     "records": ("records.md", records),

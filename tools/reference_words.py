@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["AFTER", "EVENT_WORDS", "STEPS"]
+__all__ = ["AFTER", "EVENT_WORDS", "STEPS", "VERDICT_AFTER"]
 
 STEPS: Mapping[str, tuple[str, ...]] = {
     "Step 1: is the evidence fit to conclude anything": (
@@ -97,6 +97,29 @@ AFTER: Mapping[str, str] = {
     "cut_short": "see `CUT_SHORT`",
 }
 """What to do about each reason."""
+
+VERDICT_AFTER: Mapping[str, str] = {
+    "TRIAL_NOT_COMPLETED": "read the first fault of that trial (`oyer show SERIES TRIAL`) and mend its cause",
+    "PART_UNKNOWN": "its `why` says what was not watched, not delivered or not found",
+    "PART_CONFLICT": "read both witnesses; until they agree nothing follows",
+    "RANK_TOO_LOW": "let a witness of the deciding rank see it, or declare another `decided_by`",
+    "ASSERTED_CONTRARY": "read the call and what refutes it, side by side",
+    "EVALUATOR_MISSING": "judge again with that evaluator; nothing is run anew",
+    "EVALUATOR_ERROR": "mend the evaluator and judge again; its word was never taken for a grade",
+    "EVALUATOR_INADMISSIBLE": "calibrate it for this rubric, or plan another evaluator",
+    "EVALUATOR_UNPLANNED": "name it under `evaluators` of the criterion before the run, in a new revision",
+    "FAMILY_SPLIT": "read each judgement; dependent evaluators are one voice, and it says two things",
+    "VOICES_DIFFER": "read each judgement; more voices do not outvote one",
+    "QUORUM_NOT_REACHED": "plan more independent evaluators; abstentions and kin do not count",
+    "CLAIM_BLOCKED": "see what is unknown under that criterion; or let the rubric say `missing_evidence: unknown`",
+    "MEMBER_MISSING": "run the trap with its controls; after an interrupt, run the plan again",
+    "MEMBER_UNDECIDED": "read the verdict or outcome of that member",
+    "CONTROL_MISSING": "declare both kinds of control, `controls: {negative: ..., positive: ...}`",
+    "CONTROL_NOT_PERFORMED": "use a control that this subject can do, or read nothing from the set",
+    "CONTROL_NOT_GUARDED": "read the positive control: does its claim see what it should",
+    "READINGS_DIFFER": "read the triples one by one",
+}
+"""What to do about each reason of a verdict or a matched set."""
 
 EVENT_WORDS: Mapping[str, str] = {
     "trial.opened": "A trial begins: what it is of, and the run's own tokens with the marks that stand for them.",

@@ -1,4 +1,4 @@
-"""The adjudicate room: from facts to mechanical outcomes, with every reason and its evidence.
+"""The adjudicate room: from facts to mechanical outcomes, from judgements to verdicts, with every reason.
 
 Owns the scoring law. Pure: the same sealed evidence and pinned records give the same records, byte for byte. Must never
 retry, drop or reconstruct; never conclude while a reason stands; never let status, verdict and outcome stand in for
@@ -8,7 +8,9 @@ one another.
 from __future__ import annotations
 
 from oyer.adjudicate.arm import Arm
+from oyer.adjudicate.claims import claim_verdict, read_claim
 from oyer.adjudicate.compare import ComparisonInput, compare
+from oyer.adjudicate.judged import ClaimInput, JudgedClaimResult, judge_claim
 from oyer.adjudicate.ledger import LedgerCount, count_ledger
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.pins import observed_pins
@@ -25,24 +27,38 @@ from oyer.adjudicate.series import (
     named_aside,
     named_runs,
 )
+from oyer.adjudicate.verdict_reasons import VERDICT_REASONS
+from oyer.adjudicate.verdicts import criterion_verdict, limit_part
+from oyer.adjudicate.voices import Merged, Voice, merge_voices
 
 __all__ = [
     "REASONS",
+    "VERDICT_REASONS",
     "Arm",
+    "ClaimInput",
     "ComparisonInput",
+    "JudgedClaimResult",
     "LedgerCount",
+    "Merged",
     "SeriesInput",
     "SeriesResult",
     "TrialInput",
+    "Voice",
     "by_run",
+    "claim_verdict",
     "compare",
     "count_ledger",
+    "criterion_verdict",
     "derive_groups",
     "derive_outcome",
     "derive_series",
     "derived_files",
     "groups_of",
+    "judge_claim",
+    "limit_part",
+    "merge_voices",
     "named_aside",
     "named_runs",
     "observed_pins",
+    "read_claim",
 ]
