@@ -7,25 +7,14 @@ from typing import Any
 
 from oyer.adjudicate.pins import observed_pins
 from oyer.observe import (
-    Authored,
     Bindings,
     Effect,
     Exchange,
-    ModelExchange,
     TrialEvidence,
-    Turn,
-    Watch,
-    Wire,
-    WorldView,
+    TrialFacts,
     failed,
     match_json,
     protocol_selector,
-    read_authored,
-    read_model,
-    read_turns,
-    read_watches,
-    read_wire,
-    read_world,
     selects,
 )
 from oyer.records import CalledLink, Case, Condition, EvidenceMatcher, PinSet, WitnessedLink
@@ -33,7 +22,7 @@ from oyer.records import CalledLink, Case, Condition, EvidenceMatcher, PinSet, W
 __all__ = ["Arm", "call_failed", "call_matches", "effect_matches"]
 
 
-class Arm:
+class Arm(TrialFacts):
     """A condition with the evidence of its one counted attempt. Every view is computed once, on demand.
 
     `bindings` holds what earlier links matched, for patterns that speak of another link; the walk along the chain
@@ -51,54 +40,18 @@ class Arm:
         case_digest: str,
         stored: str | None,
     ) -> None:
+        super().__init__(case, evidence)
         self.condition = condition
         self.trial = trial
         self.attempt = attempt
-        self.evidence = evidence
-        self.case = case
         self.case_digest = case_digest
         self.stored = stored
         self.bindings: dict[str, Any] = {}
 
     @cached_property
-    def wire(self) -> Wire:
-        """What crossed between subject and servers."""
-        return read_wire(self.evidence)
-
-    @cached_property
-    def watches(self) -> dict[str, Watch]:
-        """What each sink saw."""
-        return read_watches(self.evidence)
-
-    @cached_property
-    def world(self) -> WorldView:
-        """What stood in the world, when."""
-        return read_world(self.evidence)
-
-    @cached_property
-    def turns(self) -> tuple[Turn, ...]:
-        """What the subject was told and how it answered."""
-        return read_turns(self.evidence)
-
-    @cached_property
-    def authored(self) -> tuple[Authored, ...]:
-        """Everything Oyer authored for the subject."""
-        return read_authored(self.evidence)
-
-    @cached_property
-    def model(self) -> tuple[ModelExchange, ...]:
-        """What the gateway saw of the model; empty without a gateway."""
-        return read_model(self.evidence)
-
-    @cached_property
     def pins(self) -> PinSet:
         """The pinned fields as this arm's evidence shows them."""
         return observed_pins(self)
-
-    @property
-    def completed(self) -> bool:
-        """Whether the execution status is `completed`."""
-        return self.evidence.status == "completed"
 
     @cached_property
     def declared(self) -> tuple[Exchange, ...]:
@@ -117,12 +70,6 @@ class Arm:
         if at.occurrence == "every":
             return self.declared
         return self.declared[at.occurrence - 1 : at.occurrence]
-
-    @cached_property
-    def missing_writers(self) -> tuple[str, ...]:
-        """The journals that this case cannot do without and that are not there."""
-        needed = [*(f"sink:{n}" for n in self.case.sinks), *(f"tap:{n}" for n in self.case.servers), "world"]
-        return tuple(writer for writer in sorted(needed) if writer not in self.evidence.checks)
 
     def place_of(self, session: str | None) -> int | None:
         """The place of a session in the order the Case declares, None where it is no session of the Case."""

@@ -9,12 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from oyer.adjudicate.arm import Arm, call_failed
 from oyer.adjudicate.reasons import reason
-from oyer.observe import Effect, Exchange, read_model_faults
+from oyer.observe import ANSWERED_METHODS, Effect, Exchange, read_model_faults
 from oyer.records import CalledLink, ConsumedLink, PersistedLink, Reason, WitnessedLink
 
 __all__ = ["story_reasons", "wire_reasons"]
-
-ANSWERED_METHODS = frozenset({"tools/call", "resources/read", "prompts/get"})
 
 
 def wire_reasons(arm: Arm) -> Iterator[Reason]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
+from oyer.observe import read_breaks
 from oyer.records import Reason, directory_digest
 
 __all__ = ["arm_reasons", "foreign_reasons"]
@@ -37,34 +38,8 @@ def arm_reasons(arm: Arm, repetition: int) -> Iterator[Reason]:
 
 
 def _broken(arm: Arm) -> Iterator[Reason]:
-    name, wire = arm.condition, arm.wire
-    broken = [d for d in arm.evidence.defects if d.code != FOREIGN]
-    if broken:
-        more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-        yield reason("EVIDENCE_BROKEN", f"{broken[0]}{more}", arm=name)
-    if arm.missing_writers:
-        yield reason("EVIDENCE_BROKEN", f"no journal of {', '.join(arm.missing_writers)}", arm=name)
-    if wire.unreadable:
-        yield reason("EVIDENCE_BROKEN", "the bytes of a message are not retained", arm=name, evidence=wire.unreadable)
-    if wire.strays:
-        yield reason("EVIDENCE_BROKEN", "a record is about a message that is not there", arm=name, evidence=wire.strays)
-    misnamed = [*wire.misnamed, *(ref for watch in arm.watches.values() for ref in watch.misnamed)]
-    if misnamed:
-        yield reason(
-            "EVIDENCE_BROKEN", "a record is about another place than its writer's", arm=name, evidence=misnamed
-        )
-    if arm.world.unreadable:
-        yield reason(
-            "EVIDENCE_MALFORMED", "a look at the world does not parse", arm=name, evidence=arm.world.unreadable
-        )
-    for watch in arm.watches.values():
-        held = (len(watch.effects), len(watch.rejected))
-        if watch.stated != held:
-            said = "did not say what it saw" if watch.stated is None else f"counted {watch.stated[0]} effects and "
-            said += (
-                "" if watch.stated is None else f"{watch.stated[1]} rejected, its journal holds {held[0]} and {held[1]}"
-            )
-            yield reason("EVIDENCE_BROKEN", f"sink {watch.sink} {said}", about=watch.sink, arm=name)
+    for found in read_breaks(arm, but=FOREIGN):
+        yield reason(found.code, found.sentence, about=found.about, arm=arm.condition, evidence=found.refs)
 
 
 def _status_words(arm: Arm) -> str:

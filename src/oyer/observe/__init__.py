@@ -21,6 +21,7 @@ from oyer.observe.declared import (
 )
 from oyer.observe.effects import Effect, Watch, read_names, read_watches
 from oyer.observe.exchanges import Act, Delivery, Exchange, Wire
+from oyer.observe.facts import ANSWERED_METHODS, Break, TrialFacts, read_breaks, sink_unproven, tap_unproven
 from oyer.observe.matching import Bindings, field_of, match_json
 from oyer.observe.model import REASONING, ModelExchange, asked_calls, read_model, read_model_faults, shows
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
@@ -39,11 +40,13 @@ from oyer.observe.trial import Fetch, TrialEvidence, read_trial, trial_of
 from oyer.observe.wire import read_wire
 
 __all__ = [
+    "ANSWERED_METHODS",
     "MARKER_LENGTH",
     "REASONING",
     "Act",
     "Authored",
     "Bindings",
+    "Break",
     "Delivery",
     "Effect",
     "Exchange",
@@ -51,6 +54,7 @@ __all__ = [
     "Look",
     "ModelExchange",
     "TrialEvidence",
+    "TrialFacts",
     "Turn",
     "Watch",
     "Wire",
@@ -75,6 +79,7 @@ __all__ = [
     "protocol_edit",
     "protocol_selector",
     "read_authored",
+    "read_breaks",
     "read_model",
     "read_model_faults",
     "read_names",
@@ -86,6 +91,8 @@ __all__ = [
     "result_of",
     "selects",
     "shows",
+    "sink_unproven",
     "strings_in",
+    "tap_unproven",
     "trial_of",
 ]
