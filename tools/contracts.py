@@ -21,16 +21,18 @@ CORE = tuple("errors records evidence protocol observe stats adjudicate plan rep
 
 PURE_STDLIB = frozenset(
     """__future__ abc array base64 binascii bisect codecs collections contextlib copy csv dataclasses datetime decimal
-    difflib enum fractions functools graphlib hashlib heapq hmac html inspect io ipaddress itertools json keyword math
-    numbers operator pathlib re reprlib statistics string struct tarfile textwrap types typing unicodedata urllib
-    weakref zlib""".split()
+    difflib enum fnmatch fractions functools graphlib hashlib heapq hmac html inspect io ipaddress itertools json
+    keyword math numbers operator pathlib re reprlib sqlite3 statistics string struct tarfile textwrap types typing
+    unicodedata urllib weakref zlib""".split()
 )
 """What the core may import of the standard library. A module joins this list when nothing in it acts on the world."""
 
 PART_OF = {
+    "fnmatch": {"fnmatchcase"},
     "inspect": {"cleandoc", "getdoc", "isclass", "signature"},
     "io": {"BytesIO", "StringIO"},
     "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath"},
+    "sqlite3": {"Connection", "Error", "SQLITE_DENY", "SQLITE_OK", "SQLITE_READ", "SQLITE_SELECT", "connect"},
     "tarfile": {"HeaderError", "REGTYPE", "TarError", "TarInfo", "USTAR_FORMAT"},
     "urllib": {"parse"},
 }
@@ -303,10 +305,23 @@ def check_pure_calls(tree: ast.Module) -> Iterator[Found]:
             module, _, name = dotted.partition(".")
             if module in PART_OF and name and name.split(".")[0] not in PART_OF[module]:
                 yield node.lineno, "io", part_message(module, name)
+            elif dotted == "sqlite3.connect" and not in_memory(tree, node):
+                yield node.lineno, "io", 'no sqlite3.connect() on floors 0 to 8 but of the constant ":memory:"'
             elif dotted in BANNED_DOTTED:
                 yield node.lineno, "io", f"no {dotted}() on floors 0 to 8"
             elif node.attr in BANNED_METHODS:
                 yield node.lineno, "io", f"no .{node.attr}() on floors 0 to 8"
+
+
+def in_memory(tree: ast.Module, connect: ast.Attribute) -> bool:
+    """Whether a reference to `sqlite3.connect` is a call that can only open a database in memory."""
+    return any(
+        isinstance(node, ast.Call)
+        and node.func is connect
+        and [ast.unparse(argument) for argument in node.args] == ["':memory:'"]
+        and not node.keywords
+        for node in ast.walk(tree)
+    )
 
 
 def check_size(source: Source) -> Iterator[Found]:

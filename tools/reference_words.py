@@ -148,6 +148,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "sink.closed": "A sink is down.",
     "world.snapshot": "A look at the world.",
     "world.written": "A difference between two looks, and who was running in between.",
+    "world.read": "A file that the case or a rubric names, as it stood when the world was looked at. Since version 2.",
     "process.started": "A process was started.",
     "process.exited": "A process ended, with the end of its standard error and what outlived it.",
     "meter.sample": "Time and memory used.",

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from oyer.adjudicate import Arm, ComparisonInput, compare
-from oyer.evidence import Chain, Envelope, digest_of, journal_name, make_payload
+from oyer.evidence import VOCABULARY, Chain, Envelope, digest_of, journal_name, make_payload
 from oyer.observe import labelled, protocol_approver, protocol_block, protocol_edit, read_trial
 from oyer.protocol import Applied, apply_edit, approval, refuse, subset_of
 from oyer.protocol import parse_message as parse
@@ -202,7 +202,7 @@ class Story:
     def open(self) -> None:
         self.opened = True
         body = {
-            "vocabulary": 1,
+            "vocabulary": VOCABULARY,
             "case": case_digest(self.case),
             "case_id": self.case.id,
             "subject": "someone (scripted 1)",

@@ -11,6 +11,7 @@ from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.claims import claim_verdict, read_claim
 from oyer.adjudicate.compare import ComparisonInput, compare
 from oyer.adjudicate.judged import ClaimInput, JudgedClaimResult, judge_claim
+from oyer.adjudicate.judging import BUILT_IN, judge_trial
 from oyer.adjudicate.ledger import LedgerCount, count_ledger
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.pins import observed_pins
@@ -32,6 +33,7 @@ from oyer.adjudicate.verdicts import criterion_verdict, limit_part
 from oyer.adjudicate.voices import Merged, Voice, merge_voices
 
 __all__ = [
+    "BUILT_IN",
     "REASONS",
     "VERDICT_REASONS",
     "Arm",
@@ -55,6 +57,7 @@ __all__ = [
     "derived_files",
     "groups_of",
     "judge_claim",
+    "judge_trial",
     "limit_part",
     "merge_voices",
     "named_aside",

@@ -12,7 +12,8 @@ from oyer.observe import (
     Exchange,
     TrialEvidence,
     TrialFacts,
-    failed,
+    call_failed,
+    call_matches,
     match_json,
     protocol_selector,
     selects,
@@ -108,23 +109,8 @@ class Arm(TrialFacts):
         return tuple(e for e in watch.effects if effect_matches(link, e, self.bindings)) if watch else ()
 
 
-def call_matches(matcher: EvidenceMatcher, exchange: Exchange) -> bool:
-    """Whether a call matches a `called` matcher: subset match on the arguments."""
-    return (
-        matcher.called is not None
-        and (matcher.called.server, matcher.called.tool) == (exchange.server, exchange.tool)
-        and (matcher.session is None or matcher.session == exchange.session)
-        and match_json(matcher.arguments, exchange.arguments)
-    )
-
-
 def effect_matches(link: WitnessedLink, effect: Effect, bindings: Bindings) -> bool:
     """Whether an effect is exactly the declared one."""
     return effect.readable and match_json(
         link.match, effect.content, exact=True, allow_extra=link.allow_extra, bindings=bindings
     )
-
-
-def call_failed(exchange: Exchange) -> bool:
-    """Whether the server's own answer says that the call failed."""
-    return exchange.answer is not None and failed(exchange.answer.message)

@@ -5,12 +5,11 @@ What the subject said about itself is kept as text and is evidence of nothing bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.walk import Walk, walk_chain
-from oyer.evidence import MAX_SAFE_INT
-from oyer.observe import printable
+from oyer.observe import printable, read_measurements
 from oyer.records import LayerFact, Outcome, TrialError, digest
 
 __all__ = ["derive_outcome"]
@@ -23,6 +22,7 @@ def derive_outcome(arm: Arm, *, case: str, subject: str, repetition: int, condit
     """Derive the Outcome of one sealed attempt."""
     closed = arm.evidence.closed or {}
     error = closed.get("error")
+    measured = read_measurements(arm)
     walk = walk_chain(arm) if arm.case.is_experiment and condition != "baseline" else None
     return Outcome(
         trial=arm.trial,
@@ -39,9 +39,9 @@ def derive_outcome(arm: Arm, *, case: str, subject: str, repetition: int, condit
         error=TrialError(where=error["where"], error_class=error["class"], message=error["message"]) if error else None,
         faults=tuple(_faults(arm)),
         observations=tuple(_facts(arm, walk)),
-        measurements=_measurements(arm),
+        measurements={name: found.value for name, found in measured.items()},
         said=tuple(_said(arm)),
-        latency_ns=_wall(arm),
+        latency_ns=measured["wall_ns"].value,
         pins=digest(arm.pins),
         evidence=arm.stored,
         evidence_defects=tuple(str(defect) for defect in arm.evidence.defects),
@@ -66,33 +66,6 @@ def _facts(arm: Arm, walk: Walk | None) -> Iterator[LayerFact]:
     for name in sorted(arm.watches):
         for effect in arm.watches[name].effects:
             yield LayerFact(layer="external_effect", what=f"sink {name} recorded an effect", evidence=(effect.ref,))
-
-
-def _measurements(arm: Arm) -> Mapping[str, int | None]:
-    tokens = [e.tokens for e in arm.model]
-    known = [count for count in tokens if count is not None]
-    return {
-        "mcp_requests": len(arm.wire.exchanges),
-        "tool_calls": sum(1 for e in arm.wire.exchanges if e.method == "tools/call"),
-        "noise_lines": len(arm.wire.noise),
-        "model_calls": len(arm.model),
-        "tokens": _sayable(sum(known)) if known and len(known) == len(tokens) else None,
-        "effects": sum(len(watch.effects) for watch in arm.watches.values()),
-        "effects_rejected": sum(len(watch.rejected) for watch in arm.watches.values()),
-        "wall_ns": _wall(arm),
-    }
-
-
-def _wall(arm: Arm) -> int | None:
-    events = arm.evidence.events("harness")
-    if not events or events[0].boot != events[-1].boot:
-        return None
-    return _sayable(events[-1].t_mono_ns - events[0].t_mono_ns)
-
-
-def _sayable(number: int) -> int | None:
-    """A number that a record can hold exactly; what is beyond it is unknown."""
-    return number if number <= MAX_SAFE_INT else None
 
 
 def _said(arm: Arm) -> Iterator[str]:

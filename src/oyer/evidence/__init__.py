@@ -88,6 +88,7 @@ from oyer.evidence.transitions import AttemptState
 from oyer.evidence.vocabulary import (
     KINDS,
     RESERVED_KINDS,
+    VOCABULARIES,
     VOCABULARY,
     body_payloads,
     check_body,
@@ -112,6 +113,7 @@ __all__ = [
     "RESERVED_KINDS",
     "SERIES_PREFIX",
     "SIGNATURE_NAME",
+    "VOCABULARIES",
     "VOCABULARY",
     "Act",
     "ArchiveCheck",

@@ -6,7 +6,7 @@ Owns the rules between chains. Must never raise on bad evidence and never let a 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 import msgspec
@@ -15,7 +15,7 @@ from oyer.errors import Problem
 from oyer.evidence.chain import Envelope
 from oyer.evidence.events import split_ref
 from oyer.evidence.journal import JournalCheck, check_journal
-from oyer.evidence.vocabulary import WRITER_PATTERN
+from oyer.evidence.vocabulary import SINCE, WRITER_PATTERN
 
 __all__ = ["AttemptCheck", "check_attempt", "check_causes", "check_writers", "journal_name", "writer_of"]
 
@@ -62,7 +62,7 @@ def check_attempt(journals: Mapping[str, bytes], *, expect: Envelope | None = No
     """Check the journals of one attempt, given as file name -> bytes; never raises on bad evidence.
 
     Codes beyond those of `check_journal` and `check_writers`: `E-ATTEMPT-NAME`, `-HARNESS`, `-OPENED`, `-CLOSED`,
-    `E-CHAIN-CAUSE`.
+    `E-CHAIN-CAUSE`, and `E-EVENT-VERSION` for a kind that the trial's own vocabulary does not have.
     """
     defects: list[Problem] = []
     checks: dict[str, JournalCheck] = {}
@@ -83,6 +83,8 @@ def check_attempt(journals: Mapping[str, bytes], *, expect: Envelope | None = No
     if closed is not None:
         defects.extend(check_writers(closed, checks))
     defects.extend(check_causes(checks))
+    if opened is not None:
+        defects.extend(_too_new(opened["vocabulary"], checks))
     return AttemptCheck(checks, envelope, opened, closed, tuple(defects))
 
 
@@ -100,6 +102,16 @@ def _ends(
     if len(closed) != 1 or closed[0] is not (events[-2] if len(events) > 1 else None):
         defects.append(Problem("E-ATTEMPT-CLOSED", "trial.closed must stand once, just before `sealed`", "harness"))
     return (opened[0].body if opened else None), (closed[0].body if closed else None), defects
+
+
+def _too_new(vocabulary: int, checks: Mapping[str, JournalCheck]) -> Iterator[Problem]:
+    """Yield every event of a kind that came after the version which the trial names."""
+    newer = {kind: since for kind, since in SINCE.items() if since > vocabulary}
+    for check in checks.values() if newer else ():
+        for event in check.events:
+            if event.kind in newer:
+                told = f"{event.kind} came with vocabulary {newer[event.kind]}; the trial names {vocabulary}"
+                yield Problem("E-EVENT-VERSION", told, event.ref)
 
 
 def check_writers(closed_body: Mapping[str, Any], checks: Mapping[str, JournalCheck]) -> tuple[Problem, ...]:

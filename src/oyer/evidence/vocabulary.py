@@ -1,8 +1,8 @@
-"""The closed vocabulary of events, version 1: which kinds exist, what each body holds, who may write it.
+"""The closed vocabulary of events, version 2: which kinds exist, what each body holds, who may write it.
 
 Owns the table. Must never let an unknown kind or key pass: an addition is a new version, named in `trial.opened`,
-and a reader refuses what is newer than itself. Bodies hold no floats and no integer beyond 2^53-1; numbers of
-foreign origin stay inside payloads.
+and a reader refuses what is newer than itself; what names an older version reads as it always did. Bodies hold no
+floats and no integer beyond 2^53-1; numbers of foreign origin stay inside payloads.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ __all__ = [
     "KINDS",
     "REF_PATTERN",
     "RESERVED_KINDS",
+    "SINCE",
+    "VOCABULARIES",
     "VOCABULARY",
     "WRITER_PATTERN",
     "body_forms",
@@ -34,7 +36,9 @@ __all__ = [
     "is_writer",
 ]
 
-VOCABULARY = 1
+VOCABULARY = 2
+VOCABULARIES = (1, VOCABULARY)
+"""Versions that this reader knows."""
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _WRITER = rf"(?:harness|gateway|world|meter|(?:tap|sink):{_NAME})"
@@ -244,6 +248,14 @@ _TABLE: dict[str, dict[str, Any]] = {
         "phase": _SNAPSHOT_PHASE,
         "running": _Strings,
     },
+    "world.read": {
+        "path": str,
+        "phase": Literal["opening", "closing"],
+        "sha256": _Digest,
+        "size": _Count,
+        "payload?": _Payload,
+        "why?": str,
+    },
     "process.started": {"role": str, "pid": _Count, "argv": _Strings, "env_names": _Strings},
     "process.exited": {
         "role": str,
@@ -263,7 +275,9 @@ _TABLE: dict[str, dict[str, Any]] = {
 KINDS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {kind: MappingProxyType(body) for kind, body in _TABLE.items()}
 )
-RESERVED_KINDS = frozenset({"handoff.sent", "handoff.received", "world.read"})
+RESERVED_KINDS = frozenset({"handoff.sent", "handoff.received"})
+SINCE: Mapping[str, int] = MappingProxyType({"world.read": 2})
+"""Kinds that came after version 1, with the version that brought each."""
 
 # Which family of writer may write which group of kinds: an effect in a tap's chain proves nothing and is refused.
 _EVERY_WRITER = frozenset({"sealed", "fault", "process", "budget"})
@@ -322,10 +336,10 @@ def check_body(kind: str, body: Mapping[str, Any]) -> msgspec.Struct:
     if form is None:
         said = "is reserved and has no form in" if kind in RESERVED_KINDS else "is not in"
         raise EvidenceError("E-EVENT-KIND", f"event kind {kind!r} {said} vocabulary {VOCABULARY}")
-    if kind == "trial.opened" and body.get("vocabulary") != VOCABULARY:
+    if kind == "trial.opened" and body.get("vocabulary") not in VOCABULARIES:
         raise EvidenceError(
             "E-EVENT-VERSION",
-            f"vocabulary {body.get('vocabulary')!r} is not {VOCABULARY}, the one this reader knows",
+            f"vocabulary {body.get('vocabulary')!r} is none that this reader knows; the newest is {VOCABULARY}",
             hint="read this evidence with a newer Oyer",
         )
     try:

@@ -15,7 +15,7 @@ from oyer.instruments.ports import CallWatcher, OnFault, Recorder
 from oyer.instruments.tap import Tap
 from oyer.instruments.tap_rules import DeclaredApproval, DeclaredBlock, DeclaredEdit, DeclaredLabel, TapRules
 from oyer.instruments.tap_settings import TapLimits, TappedServer
-from oyer.instruments.world_sink import WorldSink, watches_path
+from oyer.instruments.world_sink import WorldSink
 from oyer.instruments.world_watch import WorldWatch
 
 __all__ = [
@@ -42,5 +42,4 @@ __all__ = [
     "WorldWatch",
     "discover",
     "make_gateway",
-    "watches_path",
 ]

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -30,22 +29,10 @@ from oyer.host import (
 )
 from oyer.instruments.ports import Recorder
 from oyer.instruments.world_watch import content_of, entries_payload
+from oyer.observe import is_named
 from oyer.records import Entry
 
-__all__ = ["WorldSink", "watches_path"]
-
-
-def watches_path(patterns: Sequence[str], path: str) -> bool:
-    """Whether a path is one that these patterns declare: a literal path, or a glob in which `**` spans directories."""
-    return any(_matches(pattern.split("/"), path.split("/")) for pattern in patterns)
-
-
-def _matches(pattern: list[str], path: list[str]) -> bool:
-    if not pattern:
-        return not path
-    if pattern[0] == "**":
-        return _matches(pattern[1:], path) or (bool(path) and _matches(pattern, path[1:]))
-    return bool(path) and fnmatchcase(path[0], pattern[0]) and _matches(pattern[1:], path[1:])
+__all__ = ["WorldSink"]
 
 
 class WorldSink:
@@ -85,7 +72,7 @@ class WorldSink:
 
     async def _look(self) -> Snapshot:
         return await asyncio.to_thread(
-            take_snapshot, self._root, wanted=lambda path: watches_path(self._paths, path), cache=self._cache
+            take_snapshot, self._root, wanted=lambda path: is_named(self._paths, path), cache=self._cache
         )
 
     async def _compare(self, calls: tuple[str, ...]) -> None:
@@ -152,7 +139,7 @@ class WorldSink:
         return shown and self._snapshot().digest == before.digest
 
     def _snapshot(self) -> Snapshot:
-        return take_snapshot(self._root, wanted=lambda path: watches_path(self._paths, path))
+        return take_snapshot(self._root, wanted=lambda path: is_named(self._paths, path))
 
     def _probe_path(self, nonce: str) -> str:
         """A declared path itself where it is literal; else a name that the first glob covers."""

@@ -7,7 +7,7 @@ never fill in what is missing.
 
 from __future__ import annotations
 
-from oyer.observe.artifacts import Look, WorldView, Written, read_world
+from oyer.observe.artifacts import Look, Read, WorldView, Written, read_world
 from oyer.observe.declared import (
     MARKER_LENGTH,
     approver_answer,
@@ -22,7 +22,9 @@ from oyer.observe.declared import (
 from oyer.observe.effects import Effect, Watch, read_names, read_watches
 from oyer.observe.exchanges import Act, Delivery, Exchange, Wire
 from oyer.observe.facts import ANSWERED_METHODS, Break, TrialFacts, read_breaks, sink_unproven, tap_unproven
+from oyer.observe.finding import Found, FoundState, call_failed, call_matches, find_evidence
 from oyer.observe.matching import Bindings, field_of, match_json
+from oyer.observe.measuring import MEASUREMENTS, Measured, read_measurements
 from oyer.observe.model import REASONING, ModelExchange, asked_calls, read_model, read_model_faults, shows
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
 from oyer.observe.texts import (
@@ -38,10 +40,12 @@ from oyer.observe.texts import (
 )
 from oyer.observe.trial import Fetch, TrialEvidence, read_trial, trial_of
 from oyer.observe.wire import read_wire
+from oyer.observe.worlds import is_named
 
 __all__ = [
     "ANSWERED_METHODS",
     "MARKER_LENGTH",
+    "MEASUREMENTS",
     "REASONING",
     "Act",
     "Authored",
@@ -51,8 +55,12 @@ __all__ = [
     "Effect",
     "Exchange",
     "Fetch",
+    "Found",
+    "FoundState",
     "Look",
+    "Measured",
     "ModelExchange",
+    "Read",
     "TrialEvidence",
     "TrialFacts",
     "Turn",
@@ -65,9 +73,13 @@ __all__ = [
     "any_holds",
     "approver_answer",
     "asked_calls",
+    "call_failed",
+    "call_matches",
     "content_value",
     "failed",
     "field_of",
+    "find_evidence",
+    "is_named",
     "json_or_none",
     "labelled",
     "lure_texts",
@@ -80,6 +92,7 @@ __all__ = [
     "protocol_selector",
     "read_authored",
     "read_breaks",
+    "read_measurements",
     "read_model",
     "read_model_faults",
     "read_names",

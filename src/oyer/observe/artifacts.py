@@ -10,7 +10,7 @@ from oyer.observe.texts import json_or_none
 from oyer.observe.trial import TrialEvidence
 from oyer.records import Entry, directory_digest
 
-__all__ = ["Look", "WorldView", "Written", "read_world"]
+__all__ = ["Look", "Read", "WorldView", "Written", "read_world"]
 
 
 class Look(NamedTuple):
@@ -39,16 +39,32 @@ class Written(NamedTuple):
     running: tuple[str, ...]
 
 
+class Read(NamedTuple):
+    """One file whose content was kept when the world was looked at, because the case or a rubric names it."""
+
+    ref: str
+    path: str
+    phase: str
+    sha256: str
+    content: bytes | None
+
+
 class WorldView(NamedTuple):
-    """Every look and every write, in order."""
+    """Every look, every write and every read, in order."""
 
     looks: tuple[Look, ...]
     writes: tuple[Written, ...]
+    reads: tuple[Read, ...] = ()
 
     @property
     def opening(self) -> Look | None:
         """The look before anything ran."""
         return next((look for look in self.looks if look.phase == "opening"), None)
+
+    @property
+    def closing(self) -> Look | None:
+        """The look after everything was down."""
+        return next((look for look in self.looks if look.phase == "closing"), None)
 
     @property
     def unreadable(self) -> tuple[str, ...]:
@@ -64,6 +80,16 @@ class WorldView(NamedTuple):
         for write in self.writes:
             if write.path == path and write.after == digest and write.content is not None:
                 return write.content
+        return None
+
+    def held(self, digest: str) -> tuple[str, bytes] | None:
+        """The event that keeps this content, and the content, wherever it stood; None where nothing keeps it."""
+        for read in self.reads:
+            if read.sha256 == digest and read.content is not None:
+                return read.ref, read.content
+        for write in self.writes:
+            if write.after == digest and write.content is not None:
+                return write.ref, write.content
         return None
 
 
@@ -92,7 +118,11 @@ def read_world(evidence: TrialEvidence) -> WorldView:
         )
         for e in evidence.events("world", "world.written")
     ]
-    return WorldView(tuple(looks), tuple(writes))
+    reads = [
+        Read(e.ref, e.body["path"], e.body["phase"], e.body["sha256"], _kept(evidence.payload(e), e.body["sha256"]))
+        for e in evidence.events("world", "world.read")
+    ]
+    return WorldView(tuple(looks), tuple(writes), tuple(reads))
 
 
 def _kept(content: bytes | None, after: str | None) -> bytes | None:

@@ -51,7 +51,7 @@ MATCHER_FORMS: tuple[MatcherForm, ...] = (
 )
 
 _FIELDS_OF_FORM: dict[str, frozenset[str]] = {
-    "called": frozenset({"arguments", "result", "failed", "session", "allow_extra"}),
+    "called": frozenset({"arguments", "result", "failed", "session"}),
     "world_path": frozenset({"changed", "contains", "equals", "json_value", "absent"}),
     "witnessed": frozenset({"match", "allow_extra"}),
     "rows": frozenset({"table", "where", "count", "changed"}),

@@ -57,6 +57,8 @@ class Part(Record):
             flaws.append(Flaw(("absence",), "only a part that something refutes can rest on its absence"))
         if self.stimulus is not None and not self.absence:
             flaws.append(Flaw(("stimulus",), "a stimulus belongs to a part about absence"))
+        if self.stimulus is not None and self.stimulus.form not in ("called", "witnessed", "provider"):
+            flaws.append(Flaw(("stimulus",), "a stimulus happens at a moment: a call, an effect or a model's answer"))
         if self.when_asserted and self.asserts is None:
             flaws.append(Flaw(("when_asserted",), "it needs `asserts`, which finds what was asserted"))
         if self.asserts is not None and self.asserts.form != "called":

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from oyer.errors import OyerError, Problem
-from oyer.evidence import VOCABULARY
+from oyer.evidence import VOCABULARIES, VOCABULARY
 from oyer.records import (
     Case,
     Comparison,
@@ -92,8 +92,9 @@ def _disagreements(manifest: Series, plan: Plan) -> Iterator[tuple[str, str]]:
         yield code, "the manifest names another seed than the plan"
     if manifest.condition_order != tuple(dict.fromkeys(trial.condition for trial in plan.trials)):
         yield code, "the manifest names another order of conditions than the plan"
-    if manifest.vocabulary != VOCABULARY:
-        yield "E-EVENT-VERSION", f"it names event vocabulary {manifest.vocabulary}; this reader knows {VOCABULARY}"
+    if manifest.vocabulary not in VOCABULARIES:
+        told = f"it names event vocabulary {manifest.vocabulary}; the newest that this reader knows is {VOCABULARY}"
+        yield "E-EVENT-VERSION", told
 
 
 def _unplanned(manifest: Series, plan: Plan, pinned: Mapping[str, Record]) -> Iterator[tuple[str, str, str]]:

@@ -98,3 +98,15 @@ def test_file_names_stand_for_writers(writer: str) -> None:
 )
 def test_other_names_stand_for_nobody(name: str) -> None:
     assert writer_of(name) is None
+
+
+def test_a_kind_that_came_after_the_vocabulary_the_trial_names() -> None:
+    read = {"path": "a", "phase": "closing", "sha256": digest_of(b""), "size": 0}
+    for vocabulary, wanted in ((1, {"E-EVENT-VERSION"}), (2, set())):
+        harness, world = Chain("harness", ENVELOPE), Chain("world", ENVELOPE)
+        first = harness.append("trial.opened", {**OPENED, "vocabulary": vocabulary}, t_mono_ns=0, t_wall=WALL)[1]
+        looked = world.append("world.read", read, t_mono_ns=0, t_wall=WALL)[1] + world.seal(t_mono_ns=1, t_wall=WALL)
+        body = {"status": "completed", "writers": {"world": world.head._asdict()}}
+        closed = harness.append("trial.closed", body, t_mono_ns=2, t_wall=WALL)[1]
+        journals = {"harness.jsonl": first + closed + harness.seal(t_mono_ns=3, t_wall=WALL), "world.jsonl": looked}
+        assert codes(journals) == wanted

@@ -91,6 +91,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "phase": "call",
         "running": ["subject"],
     },
+    "world.read": {"path": "a", "phase": "closing", "sha256": D, "size": 1, "payload": P},
     "process.started": {"role": "subject", "pid": 1, "argv": [], "env_names": ["PATH"]},
     "process.exited": {
         "role": "subject",
@@ -149,9 +150,13 @@ def test_kinds_that_are_unknown_or_reserved() -> None:
         refused(kind, {}, "E-EVENT-KIND")
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 3, "1", None])
 def test_another_vocabulary(version: object) -> None:
     refused("trial.opened", {**SAMPLES["trial.opened"], "vocabulary": version}, "E-EVENT-VERSION")
+
+
+def test_an_older_vocabulary_reads_as_it_did() -> None:
+    check_body("trial.opened", {**SAMPLES["trial.opened"], "vocabulary": 1})
 
 
 def test_an_edit_that_was_not_applied_says_why_and_changes_nothing() -> None:

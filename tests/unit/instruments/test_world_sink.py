@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from oyer.evidence import Chain, Envelope, check_journal, payload_bytes
-from oyer.instruments import WorldSink, WorldWatch, watches_path
+from oyer.instruments import WorldSink, WorldWatch
+from oyer.observe import is_named
 from oyer.store import MemoryJournal
 
 ENVELOPE = Envelope("s1", "t1", "r1", "baseline", 1, "boot")
@@ -70,7 +71,7 @@ async def _nothing(_: WorldSink) -> None:
     ],
 )
 def test_patterns(pattern: str, path: str, wanted: bool) -> None:
-    assert watches_path([pattern], path) is wanted
+    assert is_named([pattern], path) is wanted
 
 
 def test_a_change_inside_a_call_is_that_calls_effect(tmp_path: Path) -> None:
