@@ -100,7 +100,10 @@ def _part(facts: TrialFacts, part: Part, criterion: str, index: int, bar: str) -
 
 def _deciding(facts: TrialFacts, part: Part) -> Rank:
     """The rank that decides: the declared one, or the highest among the part's witnesses."""
-    return part.decided_by or min((m.rank for m in facts_of(facts.case, part.facts)), key=RANKS.index)
+    if part.decided_by is not None:
+        return part.decided_by
+    ranks = {matcher.rank for matcher in facts_of(facts.case, part.facts)}
+    return next(rank for rank in RANKS if rank in ranks)
 
 
 def _decide(facts: TrialFacts, part: Part) -> _Opinion:
