@@ -209,13 +209,7 @@ _TABLE: dict[str, dict[str, Any]] = {
         "watch?": _Strings,
         "state": _Payload | None,
     },
-    "sink.probed": {
-        "sink": str,
-        "phase": Literal["opening", "closing"],
-        "ok": bool,
-        "nonce": str,
-        "detail?": str,
-    },
+    "sink.probed": {"sink": str, "phase": Literal["opening", "closing"], "ok": bool, "nonce": str, "detail?": str},
     "sink.effect": {
         "sink": str,
         "payload": _Payload,
@@ -233,12 +227,7 @@ _TABLE: dict[str, dict[str, Any]] = {
         "run_named?": str | None,
     },
     "sink.closed": {"sink": str, "effects": _Count, "rejected": _Count},
-    "world.snapshot": {
-        "phase": _SNAPSHOT_PHASE,
-        "after_session?": str | None,
-        "digest": _Digest,
-        "entries": _Payload,
-    },
+    "world.snapshot": {"phase": _SNAPSHOT_PHASE, "after_session?": str | None, "digest": _Digest, "entries": _Payload},
     "world.written": {
         "path": str,
         "before": _Digest | None,
