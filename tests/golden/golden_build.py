@@ -13,7 +13,7 @@ from golden_script import LISTING_DIGEST, SUBJECT, Ticks, TrialScript, golden_ca
 
 from oyer.adjudicate import derive_series, derived_files
 from oyer.evidence import VOCABULARY, Envelope, digest_of
-from oyer.plan import build_plan
+from oyer.plan import build_plan, outcome_form
 from oyer.records import (
     Case,
     Condition,
@@ -61,6 +61,7 @@ class GoldenSeries:
         )
         plan = canonical_bytes(self.plan)
         pins: dict[str, bytes] = {self.loaded.digest: canonical_bytes(self.loaded.case)}
+        _keep(pins, outcome_form(self.loaded.case, {}))
         environments = {name: {"golden": _keep(pins, _environment(self.loaded.case, name))} for name in subjects}
         pinsets = {name: {"golden": _keep(pins, _pin_set(self.loaded, name))} for name in subjects}
         self.clock = Ticks()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from oyer.engine.blindness import require_blind
@@ -30,6 +30,7 @@ from oyer.host import (
     take_snapshot,
 )
 from oyer.instruments import TappedServer, discover
+from oyer.plan import outcome_form
 from oyer.records import PinSet, Plan, Record, Series, ToolPin, canonical_bytes, digest
 from oyer.store import SeriesStore
 from oyer.subjects import SubjectIdentity
@@ -71,6 +72,8 @@ async def open_series(request: RunRequest) -> Opening:
     plan = build_requested(request, {case: found.world_digest for case, found in seen.items()})
     require_registered(request, plan)
     pins: dict[str, bytes] = {source.loaded.digest: canonical_bytes(source.case) for source in request.cases}
+    for record in _fixed_records(request):
+        _keep(pins, record)
     pinned: dict[tuple[str, str], PinSet] = {}
     identities: dict[tuple[str, str], SubjectIdentity] = {}
     environments: dict[str, dict[str, str]] = {}
@@ -133,6 +136,15 @@ def _keep(pins: dict[str, bytes], record: Record) -> str:
     name = digest(record)
     pins[name] = data
     return name
+
+
+def _fixed_records(request: RunRequest) -> Iterator[Record]:
+    """Whatever the plan names by its digest and is no case: how results will be read, fixed before there are any."""
+    yield from (outcome_form(source.case, request.rubrics) for source in request.cases)
+    yield from request.rubrics.values()
+    yield from request.evaluators.values()
+    if request.suite is not None:
+        yield request.suite
 
 
 async def _look_at_all(sources: Sequence[CaseSource], subjects: tuple[SubjectSpec, ...]) -> dict[str, _Seen]:

@@ -44,6 +44,10 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
             source.case.id: None if source.world is None else worlds.get(source.case.id) for source in request.cases
         },
         models=models,
+        order=request.order,
+        suite=request.suite,
+        rubrics=request.rubrics,
+        evaluators=request.evaluators,
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from oyer.adjudicate import SeriesResult
-from oyer.records import Case, Condition, LoadedCase, Plan
+from oyer.records import Case, Condition, Evaluator, LoadedCase, Plan, Rubric, TrialSuite
 from oyer.subjects import ModelSettings
 
 __all__ = ["CaseSource", "OnProgress", "Progress", "Registered", "RunRequest", "SeriesOutcome", "SubjectSpec"]
@@ -48,7 +49,11 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One series. `out` must not exist, or be an empty directory. With `registered` nothing else than that runs."""
+    """One series. `out` must not exist, or be an empty directory. With `registered` nothing else than that runs.
+
+    `rubrics` are those that claims of the cases name, `evaluators` the declared ones; with a `suite` its attempts,
+    exclusions and gates hold.
+    """
 
     cases: tuple[CaseSource, ...]
     subjects: tuple[SubjectSpec, ...]
@@ -59,6 +64,10 @@ class RunRequest:
     jobs: int = 1
     arguments: tuple[str, ...] = ()
     registered: Registered | None = None
+    order: Literal["fixed", "shuffled"] = "fixed"
+    suite: TrialSuite | None = None
+    rubrics: Mapping[str, Rubric] = field(default_factory=dict)
+    evaluators: Mapping[str, Evaluator] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,14 @@ from oyer.engine.sinks import Sinks, late_texts
 from oyer.engine.stopping import Stop
 from oyer.errors import UsageError
 from oyer.host import become_subreaper, reap_orphans
-from oyer.records import Plan, PlannedTrial
+from oyer.records import Attempts, Plan, PlannedTrial
 from oyer.store import SeriesReader, SeriesStore
 from oyer.verify import read_series
 
 __all__ = ["derive_into", "run_series"]
+
+Planner = Callable[[PlannedTrial, int], AttemptPlan]
+"""From a planned trial and the number of its attempt to everything about that attempt."""
 
 
 def run_series(request: RunRequest, *, on_progress: OnProgress = lambda _: None) -> SeriesOutcome:
@@ -135,8 +138,7 @@ async def _trials(request: RunRequest, opening: Opening, context: SeriesContext,
                 if context.stop.asked:
                     return
                 tally.tell(planned.trial)
-                tally.count(planned.trial, await run_attempt(context, planner(planned)))
-                reap_orphans()
+                tally.count(planned.trial, await _trial(context, planned, opening.plan.attempts, planner))
 
     working = [asyncio.create_task(context.stop.obeying(work())) for _ in range(request.jobs)]
     try:
@@ -150,6 +152,21 @@ async def _trials(request: RunRequest, opening: Opening, context: SeriesContext,
             task.result()
 
 
+async def _trial(context: SeriesContext, planned: PlannedTrial, allowed: Attempts, planner: Planner) -> str:
+    """Run a trial: again only after what is nobody's answer, up to the number declared before; every attempt is kept.
+
+    A trial that completed, or in which the subject failed, is never run again.
+    """
+    number = 1
+    while True:
+        status = await run_attempt(context, planner(planned, number))
+        reap_orphans()
+        most = {"harness_error": allowed.harness_error, "blocked": allowed.blocked}.get(status, 1)
+        if number >= most or context.stop.asked:
+            return status
+        number += 1
+
+
 def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
     """The arms of one repetition stay together and in order; repetitions may run side by side."""
     groups: dict[tuple[str, str, int], list[PlannedTrial]] = {}
@@ -158,16 +175,16 @@ def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
     yield from groups.values()
 
 
-def _planner(request: RunRequest, opening: Opening) -> Callable[[PlannedTrial], AttemptPlan]:
+def _planner(request: RunRequest, opening: Opening) -> Planner:
     """Return what claims a planned trial in the ledger and says everything about its attempt."""
     sources = {source.case.id: source for source in request.cases}
     specs = {spec.name: spec for spec in request.subjects}
 
-    def plan(planned: PlannedTrial) -> AttemptPlan:
+    def plan(planned: PlannedTrial, attempt: int) -> AttemptPlan:
         source, spec = sources[planned.case], specs[planned.subject]
-        opening.store.ledger("claimed", trial=planned.trial, attempt=1)
+        opening.store.ledger("claimed", trial=planned.trial, attempt=attempt)
         pinned = opening.pinned[planned.subject, planned.case]
-        return AttemptPlan(planned, 1, source, spec, opening.identities[planned.subject, planned.case], pinned)
+        return AttemptPlan(planned, attempt, source, spec, opening.identities[planned.subject, planned.case], pinned)
 
     return plan
 

@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from oyer.plan.build import build_plan, seeded_order, trial_name
 from oyer.plan.drift import Drift, plan_drift
+from oyer.plan.forms import outcome_form, rubrics_of
 
-__all__ = ["Drift", "build_plan", "plan_drift", "seeded_order", "trial_name"]
+__all__ = ["Drift", "build_plan", "outcome_form", "plan_drift", "rubrics_of", "seeded_order", "trial_name"]

@@ -8,7 +8,21 @@ from hashlib import sha256
 from typing import Literal, TypeVar
 
 from oyer.errors import UsageError
-from oyer.records import Condition, LoadedCase, Plan, PlannedCase, PlannedModel, PlannedTrial, Repeat
+from oyer.plan.forms import outcome_form
+from oyer.records import (
+    Attempts,
+    Condition,
+    Evaluator,
+    LoadedCase,
+    Plan,
+    PlannedCase,
+    PlannedModel,
+    PlannedTrial,
+    Repeat,
+    Rubric,
+    TrialSuite,
+    digest,
+)
 
 __all__ = ["build_plan", "seeded_order", "trial_name"]
 
@@ -37,10 +51,14 @@ def build_plan(
     order: Literal["fixed", "shuffled"] = "fixed",
     worlds: Mapping[str, str | None] | None = None,
     models: Mapping[str, PlannedModel] | None = None,
+    suite: TrialSuite | None = None,
+    rubrics: Mapping[str, Rubric] | None = None,
+    evaluators: Mapping[str, Evaluator] | None = None,
 ) -> Plan:
     """Plan every trial. `conditions` keeps only these of each case's own; the arms of one repetition stay together.
 
-    `worlds` maps case ids to the digests of their fixture worlds, `models` subjects to what they ask.
+    `worlds` maps case ids to the digests of their fixture worlds, `models` subjects to what they ask. With a `suite`
+    its attempts, exclusions and gates are part of the plan, and each case keeps those of the conditions that it has.
 
     Raises: UsageError `E-CONDITION-UNKNOWN` where a case does not have a named condition, `E-PLAN-TWICE` for a case or
     subject named twice (two trials would then stand for one), `E-PLAN-EMPTY` where nothing would run.
@@ -54,7 +72,7 @@ def build_plan(
         groups = seeded_order(groups, seed)
     trials: list[PlannedTrial] = []
     for loaded, subject, repetition in groups:
-        for condition in _conditions(loaded, conditions):
+        for condition in _conditions(loaded, conditions, of_suite=suite is not None):
             position = len(trials)
             trials.append(
                 PlannedTrial(
@@ -80,6 +98,13 @@ def build_plan(
         order=order,
         seed=seed,
         repeat=Repeat(fixed=repeat),
+        attempts=suite.attempts if suite is not None else Attempts(),
+        exclude=tuple(rule.id for rule in suite.exclude) if suite is not None else (),
+        suite=digest(suite) if suite is not None else None,
+        rubrics={name: digest(rubric) for name, rubric in (rubrics or {}).items()},
+        evaluators={name: digest(evaluator) for name, evaluator in (evaluators or {}).items()},
+        forms={c.case.id: digest(outcome_form(c.case, rubrics or {})) for c in cases},
+        gates=suite.gates if suite is not None else (),
         trials=tuple(trials),
     )
 
@@ -90,12 +115,14 @@ def _refuse_twice(what: str, names: Sequence[str]) -> None:
         raise UsageError("E-PLAN-TWICE", f"{what} {', '.join(twice)} is named twice", hint="use repeat for repetitions")
 
 
-def _conditions(loaded: LoadedCase, wanted: Sequence[Condition] | None) -> tuple[Condition | Literal["plain"], ...]:
+def _conditions(
+    loaded: LoadedCase, wanted: Sequence[Condition] | None, *, of_suite: bool
+) -> tuple[Condition | Literal["plain"], ...]:
     own = loaded.case.conditions
     if not own:
         return ("plain",)
     unknown = [name for name in wanted or () if name not in own]
-    if unknown:
+    if unknown and not (of_suite and set(unknown) < set(wanted or ())):
         raise UsageError(
             "E-CONDITION-UNKNOWN",
             f"case {loaded.case.id} has no condition {', '.join(unknown)}",

@@ -16,11 +16,15 @@ from oyer.records import (
     Case,
     Comparison,
     Environment,
+    Evaluator,
     Outcome,
+    OutcomeForm,
     PinSet,
     Plan,
     Record,
+    Rubric,
     Series,
+    TrialSuite,
     case_breaches,
     digest,
     digest_bytes,
@@ -35,7 +39,15 @@ from oyer.verify.survey import Phase, Survey, read_part
 
 __all__ = ["check_records"]
 
-PINNED: Mapping[str, type[Record]] = {"Case@1": Case, "Environment@1": Environment, "PinSet@1": PinSet}
+PINNED: Mapping[str, type[Record]] = {
+    "Case@1": Case,
+    "Environment@1": Environment,
+    "Evaluator@1": Evaluator,
+    "OutcomeForm@1": OutcomeForm,
+    "PinSet@1": PinSet,
+    "Rubric@1": Rubric,
+    "TrialSuite@1": TrialSuite,
+}
 ADVICE = "a pinned record is never edited: restore it from a copy, or run a new series"
 
 
@@ -166,6 +178,8 @@ def _named_pins(survey: Survey, kinds: Mapping[str, Record], found: Findings) ->
         named |= dict.fromkeys(by_case.values(), Environment)
     for by_case in survey.manifest.pinsets.values():
         named |= dict.fromkeys(by_case.values(), PinSet)
+    if survey.plan is not None:
+        named |= _planned_pins(survey.plan)
     present = {survey.parts[path].name: path for path in survey.of("pin")}
     for name, kind in named.items():
         if name not in present:
@@ -176,7 +190,15 @@ def _named_pins(survey: Survey, kinds: Mapping[str, Record], found: Findings) ->
             found.failed("E-RECORD-KIND", f"the manifest names it as {kind.__name__}", present[name])
     for name, path in present.items():
         if name not in named:
-            found.failed("E-PIN-UNNAMED", "the manifest names no such pin", path, "remove it")
+            found.failed("E-PIN-UNNAMED", "neither manifest nor plan names such a pin", path, "remove it")
+
+
+def _planned_pins(plan: Plan) -> dict[str, type[Record]]:
+    """What the plan names by digest, with the kind that each must have."""
+    named: dict[str, type[Record]] = dict.fromkeys(plan.rubrics.values(), Rubric)
+    named |= dict.fromkeys(plan.evaluators.values(), Evaluator)
+    named |= dict.fromkeys(plan.forms.values(), OutcomeForm)
+    return named if plan.suite is None else {**named, plan.suite: TrialSuite}
 
 
 def _derived(survey: Survey, derivation: Derivation, found: Findings) -> int:

@@ -1,0 +1,74 @@
+"""What an Outcome will hold, fixed before anything runs.
+
+Owns the making of an `OutcomeForm`: layers and matchers that are looked for, measurements, claims with their criteria,
+files whose content is kept. Must never look at a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from oyer.records import (
+    LAYERS,
+    Case,
+    EvidenceMatcher,
+    JudgedClaim,
+    OutcomeForm,
+    Rubric,
+    digest,
+)
+
+__all__ = ["MEASURED", "outcome_form", "rubrics_of"]
+
+MEASURED = (
+    "cpu_ns",
+    "effects",
+    "effects_rejected",
+    "mcp_requests",
+    "model_calls",
+    "noise_lines",
+    "rss_bytes",
+    "tokens",
+    "tool_calls",
+    "wall_ns",
+)
+"""Every measurement that an Outcome may hold. One that was not taken is null there, never left out for being bad."""
+
+
+def rubrics_of(case: Case, rubrics: Mapping[str, Rubric]) -> dict[str, Rubric]:
+    """Return the rubrics that the claims of a case name, by id."""
+    return {claim.rubric: rubrics[claim.rubric] for claim in case.claims if claim.rubric in rubrics}
+
+
+def outcome_form(case: Case, rubrics: Mapping[str, Rubric]) -> OutcomeForm:
+    """Return the form of a case's outcomes. Raises: KeyError for a claim whose rubric is not among `rubrics`."""
+    matchers = tuple(_matchers(case, rubrics))
+    ids = [matcher.id for matcher in matchers if matcher.id is not None]
+    paths = [path for matcher in matchers for path in (matcher.world_path, matcher.rows) if path is not None]
+    return OutcomeForm(
+        case=case.id,
+        case_digest=digest(case),
+        observed=(*LAYERS, *dict.fromkeys(ids)),
+        measured=MEASURED,
+        judged=tuple(
+            JudgedClaim(
+                claim=claim.id,
+                rubric=claim.rubric,
+                rubric_digest=digest(rubrics[claim.rubric]),
+                criteria=tuple(criterion.id for criterion in rubrics[claim.rubric].criteria),
+                vocabulary=rubrics[claim.rubric].vocabulary,
+            )
+            for claim in case.claims
+        ),
+        retained=tuple(dict.fromkeys(paths)),
+        performance=bool(case.expected),
+    )
+
+
+def _matchers(case: Case, rubrics: Mapping[str, Rubric]) -> Iterator[EvidenceMatcher]:
+    yield from (*case.expected, *case.forbidden, *case.traces, *case.attempt, *case.benign)
+    yield from (matcher for matcher in (case.refusal, case.repair) if matcher is not None)
+    for rubric in rubrics_of(case, rubrics).values():
+        for part in (part for criterion in rubric.criteria for part in criterion.parts):
+            yield from (fact for fact in part.facts if isinstance(fact, EvidenceMatcher))
+            yield from (matcher for matcher in (part.asserts, part.stimulus) if matcher is not None)
