@@ -23,7 +23,7 @@ _MOST_TRIALS = 40
 
 
 @click.command("plan", short_help=COMMANDS["plan"].about)
-@click.argument("names", nargs=-1, metavar="CASE|FILE...")
+@click.argument("names", nargs=-1, metavar="SUITE|CASE|FILE...")
 @selection_options
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the plan down, for `oyer run --plan`."
@@ -49,7 +49,7 @@ def command(names: tuple[str, ...], out: Path | None, sign: Path | None, as_json
         raise UsageError("E-USAGE", "a signature needs a file to stand in", where="--sign", hint="name one with -o")
     selection = select(names, options)
     plan = plan_request(request_of(selection, Path()))
-    written = None if out is None else write_plan(plan, selection.cases, names, out, sign)
+    written = None if out is None else write_plan(plan, selection, names, out, sign)
     bounds = bounds_of(plan, selection.cases)
     if as_json:
         print_json({**_value(plan, bounds, written), "exit_code": 0})

@@ -18,8 +18,8 @@ from click.core import ParameterSource
 
 from oyer.cli.loading import PlacedCase, is_file_name
 from oyer.cli.running import require_subjects
-from oyer.cli.scopes import load_cases
-from oyer.cli.selection import FIXED, Selection, read_key
+from oyer.cli.scopes import PlacedSuite, load_scoped, load_suite
+from oyer.cli.selection import FIXED, Selection, judged_by, read_key
 from oyer.engine import Registered, SubjectSpec
 from oyer.errors import EvidenceError, RecordError, UsageError
 from oyer.evidence import Signed, encode_signed, make_plan_statement, parse_plan_statement, parse_signed
@@ -72,11 +72,10 @@ def bounds_of(plan: Plan, cases: Sequence[PlacedCase]) -> Bounds:
     )
 
 
-def write_plan(
-    plan: Plan, cases: Sequence[PlacedCase], names: Sequence[str], out: Path, key: Path | None
-) -> WrittenPlan:
+def write_plan(plan: Plan, selection: Selection, names: Sequence[str], out: Path, key: Path | None) -> WrittenPlan:
     """Write a plan file, signed where a key is given. Raises: UsageError where something is there already."""
     require_new_file(out)
+    cases, suite = selection.cases, selection.suite
     signed: Signed | None = None
     now = stamp().t_wall
     if key is not None:
@@ -85,6 +84,7 @@ def write_plan(
         plan=plan,
         cases={placed.loaded.case.id: placed.loaded.case for placed in cases},
         sources={placed.loaded.case.id: _source(placed, names, out) for placed in cases},
+        suite=None if suite is None else _suite_source(suite, names[0], out),
         signature=None if signed is None else json.loads(encode_signed(signed)),
     )
     text = json.dumps(plain(file), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -102,6 +102,11 @@ def _source(placed: PlacedCase, names: Sequence[str], out: Path) -> str | None:
     if case in names and not is_file_name(case) and not Path(case).is_file():
         return None
     return os.path.relpath(Path(placed.loaded.document.name).resolve(), out.parent.resolve())
+
+
+def _suite_source(suite: PlacedSuite, name: str, out: Path) -> str:
+    """Return the path of a suite's file from the plan file, or the name of a packaged suite."""
+    return os.path.relpath(suite.path.resolve(), out.parent.resolve()) if is_file_name(name) else name
 
 
 def read_plan_file(path: Path) -> tuple[PlanFile, Registered]:
@@ -157,7 +162,11 @@ def planned_selection(
         )
     file, registered = read_plan_file(path)
     plan = file.plan
-    found = load_cases(names or _places(file, path))
+    suite = None if file.suite is None else load_suite(names[0] if names else _suite_place(file.suite, path))
+    if suite is None:
+        found, scope = load_scoped(names or _places(file, path))
+    else:
+        found, scope = suite.cases, suite.scope
     by_id = {placed.loaded.case.id: placed for placed in found}
     missing = [case.id for case in plan.cases if case.id not in by_id]
     if missing:
@@ -165,7 +174,14 @@ def planned_selection(
     cases = tuple(by_id[case.id] for case in plan.cases)
     subjects = tuple(_subject(name, plan, options) for name in plan.subjects)
     require_subjects(subjects, cases)
-    return Selection(cases, subjects, plan.conditions or None, plan.seed, plan.repeat.fixed), registered
+    rubrics, evaluators = judged_by(cases, scope)
+    conditions = plan.conditions or None
+    fixed_by = (plan.seed, plan.repeat.fixed, suite, rubrics, evaluators, plan.order)
+    return Selection(cases, subjects, conditions, *fixed_by), registered
+
+
+def _suite_place(source: str, path: Path) -> str:
+    return str(path.parent / source) if is_file_name(source) else source
 
 
 def _places(file: PlanFile, path: Path) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 
 @click.command("run", short_help=COMMANDS["run"].about)
-@click.argument("names", nargs=-1, metavar="CASE|FILE...")
+@click.argument("names", nargs=-1, metavar="SUITE|CASE|FILE...")
 @selection_options
 @click.option(
     "--plan", type=click.Path(path_type=Path), metavar="FILE", help="Run exactly this plan (see `oyer plan -o`)."
@@ -30,10 +30,11 @@ __all__ = ["command"]
 )
 @json_option
 def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
-    """Run cases against subjects and say what the evidence shows.
+    """Run a suite, or cases, against subjects and say what the evidence shows.
 
-    A CASE is a packaged one (`oyer library` lists them), a FILE holds your own. Everything is checked before anything
-    starts or is written. Outcomes are data: the exit code is 0 when every planned trial is sealed.
+    A SUITE or CASE is a packaged one (`oyer library` lists them), a FILE holds your own. Everything is checked before
+    anything starts or is written. Outcomes are data: without gates the exit code is 0 when every planned trial is
+    sealed. With the gates of a suite it is 0 when all hold, 1 when one does not, 5 when one could not be decided.
 
     With --plan nothing else than the plan runs: what moved since it was written is named, and nothing starts (exit 3).
     """

@@ -113,6 +113,10 @@ def request_of(selection: Selection, out: Path) -> RunRequest:
         conditions=selection.conditions,
         seed=selection.seed,
         repeat=selection.repeat,
+        order=selection.order,
+        suite=None if selection.suite is None else selection.suite.suite,
+        rubrics=selection.rubrics,
+        evaluators=selection.evaluators,
     )
 
 

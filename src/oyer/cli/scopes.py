@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate, read_case_file, refuse_all
-from oyer.errors import Problem, UsageError
+from oyer.errors import Problem, RecordError, UsageError
 from oyer.records import (
     Breach,
     Case,
@@ -30,7 +30,17 @@ from oyer.records import (
 
 T = TypeVar("T")
 
-__all__ = ["PlacedSuite", "Scope", "cross_problems", "load_cases", "load_suite", "names_suite"]
+__all__ = [
+    "PlacedSuite",
+    "Scope",
+    "cross_problems",
+    "load_cases",
+    "load_scoped",
+    "load_suite",
+    "names_suite",
+    "narrowed",
+    "require_runnable",
+]
 
 
 @dataclass
@@ -271,6 +281,22 @@ def load_suite(name: str, *, only: Sequence[str] = ()) -> PlacedSuite:
     return PlacedSuite(
         chosen[0].record, chosen[0].digest, chosen[0].document, path, _with_controls(listed, scope), scope
     )
+
+
+def require_runnable(placed: PlacedSuite) -> Literal["fixed", "shuffled"]:
+    """Return the order of a suite. Raises: RecordError for an order or a stopping rule that this version cannot do."""
+    suite, document = placed.suite, placed.document
+    problems: list[Problem] = []
+    if suite.repeat.sequential is not None:
+        told = "this version repeats a fixed number of times; it has no sequential stopping rule"
+        problems.append(document.problem("E-SUITE-REPEAT", ("repeat",), told, "write repeat: N"))
+    if suite.order.kind not in ("fixed", "shuffled"):
+        told = f"this version runs in the order fixed or shuffled, not {suite.order.kind}"
+        hint = "write order: fixed, or order: {kind: shuffled, seed: N}"
+        problems.append(document.problem("E-SUITE-ORDER", ("order",), told, hint))
+    if problems:
+        raise RecordError.of(problems)
+    return "shuffled" if suite.order.kind == "shuffled" else "fixed"
 
 
 def _with_controls(listed: Iterable[PlacedCase], scope: Scope) -> tuple[PlacedCase, ...]:

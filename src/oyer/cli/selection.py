@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from oyer.cli.loading import PlacedCase
+    from oyer.cli.scopes import PlacedSuite, Scope
     from oyer.engine import SubjectSpec
-    from oyer.records import Condition
+    from oyer.records import Condition, Evaluator, Rubric
 
-__all__ = ["FIXED", "Selection", "read_key", "select", "selection_options"]
+__all__ = ["FIXED", "Selection", "judged_by", "read_key", "select", "selection_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,10 +30,14 @@ _OPTIONS = (
         metavar="NAME",
         help="Who is on trial: scripted:NAME or model. Give it several times for several subjects.",
     ),
-    click.option("-k", "only", multiple=True, metavar="CASE", help="Only this case of the files."),
+    click.option("-k", "only", multiple=True, metavar="CASE", help="Only this case; of a suite, with its controls."),
     click.option("--conditions", metavar="A,B", help="Only these conditions: baseline, manipulated, hardened."),
-    click.option("--repeat", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Repetitions."),
-    click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True, help="Seed of the order."),
+    click.option(
+        "--repeat", type=click.IntRange(1, 1_000_000), help="Repetitions; 1, or what a suite declares, by default."
+    ),
+    click.option(
+        "--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of the order; 0, or what a suite declares, by default."
+    ),
     click.option("--model", metavar="NAME", help="For --subject model: the model to ask for."),
     click.option("--base-url", metavar="URL", help="Its Chat Completions endpoint, up to /v1."),
     click.option("--system", metavar="TEXT", help="A system prompt; none by default."),
@@ -66,6 +71,10 @@ class Selection(NamedTuple):
     conditions: tuple[Condition, ...] | None
     seed: int
     repeat: int
+    suite: PlacedSuite | None = None
+    rubrics: Mapping[str, Rubric] = {}
+    evaluators: Mapping[str, Evaluator] = {}
+    order: Literal["fixed", "shuffled"] = "fixed"
 
 
 def selection_options(function: F) -> F:
@@ -76,19 +85,52 @@ def selection_options(function: F) -> F:
 
 
 def select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
-    """Load and check what the arguments name. Raises: UsageError, RecordError with everything that is wrong."""
+    """Load and check what the arguments name: cases, or one suite. Raises: UsageError, RecordError with everything."""
     from oyer.cli.running import read_conditions, require_subjects
-    from oyer.cli.scopes import load_cases
+    from oyer.cli.scopes import load_scoped, names_suite, narrowed
 
     if not names:
-        raise click.UsageError("Missing argument 'CASE|FILE...'.")
+        raise click.UsageError("Missing argument 'SUITE|CASE|FILE...'.")
     if not options["subjects"]:
         raise click.UsageError("Missing option '--subject'.")
     subjects = tuple(_subjects(options))
-    cases = load_cases(names, only=options["only"])
+    suites = [name for name in names if names_suite(name) is not None]
+    if suites:
+        return _suite(names, suites[0], subjects, options)
+    found, scope = load_scoped(names)
+    cases = narrowed(found, options["only"])
     conditions = read_conditions(options["conditions"], cases)
     require_subjects(subjects, cases)
-    return Selection(cases, subjects, conditions, options["seed"], options["repeat"])
+    judged = judged_by(cases, scope)
+    return Selection(cases, subjects, conditions, options["seed"] or 0, options["repeat"] or 1, None, *judged)
+
+
+def _suite(names: Sequence[str], name: str, subjects: tuple[SubjectSpec, ...], options: Mapping[str, Any]) -> Selection:
+    """Load the one suite that is named; what it declares holds where no option says otherwise."""
+    from oyer.cli.running import read_conditions, require_subjects
+    from oyer.cli.scopes import load_suite, require_runnable
+    from oyer.errors import UsageError
+
+    if len(names) > 1:
+        raise UsageError("E-SUITE-ALONE", f"{name} is a suite, and a suite is run by itself", where=names[-1])
+    placed = load_suite(name, only=options["only"])
+    order = require_runnable(placed)
+    declared = placed.suite
+    experiments = [case for case in placed.cases if case.loaded.case.is_experiment]
+    conditions = read_conditions(options["conditions"], experiments) or declared.conditions or None
+    require_subjects(subjects, placed.cases)
+    seed = declared.order.seed if options["seed"] is None else options["seed"]
+    repeat = options["repeat"] or declared.repeat.fixed or 1
+    judged = judged_by(placed.cases, placed.scope)
+    return Selection(placed.cases, subjects, conditions, seed, repeat, placed, *judged, order)
+
+
+def judged_by(cases: Sequence[PlacedCase], scope: Scope) -> tuple[dict[str, Rubric], dict[str, Evaluator]]:
+    """Return the rubrics that the claims of cases name, and the declared evaluators that those name."""
+    wanted = {claim.rubric for placed in cases for claim in placed.loaded.case.claims}
+    rubrics = {name: loaded.record for name, loaded in scope.rubrics.items() if name in wanted}
+    named = {name for rubric in rubrics.values() for name in rubric.evaluator_ids}
+    return rubrics, {name: one for name, one in scope.evaluators.items() if name in named}
 
 
 def _subjects(options: Mapping[str, Any]) -> list[SubjectSpec]:

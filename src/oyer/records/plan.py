@@ -117,6 +117,9 @@ class PlanFile(Record):
     sources: Mapping[str, str | None] = Field(
         description="case id to the path of its file, starting from this file; null for a packaged case"
     )
+    suite: str | None = Field(
+        default=None, description="path of the suite's file, starting from this file, or the name of a packaged suite"
+    )
     signature: Json = None
 
     @model_validator(mode="after")

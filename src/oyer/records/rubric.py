@@ -149,6 +149,13 @@ class Rubric(Record):
             refuse(*flaws)
         return self
 
+    @property
+    def evaluator_ids(self) -> tuple[str, ...]:
+        """Everybody who is to judge anything here, each once."""
+        voices = (name for criterion in self.criteria for name in criterion.evaluators)
+        parts = (part.evaluator for criterion in self.criteria for part in criterion.parts)
+        return tuple(dict.fromkeys((*voices, *(name for name in parts if name is not None))))
+
     def _criteria_flaws(self) -> Iterator[Flaw]:
         seen: set[str] = set()
         for index, criterion in enumerate(self.criteria):
