@@ -1,0 +1,163 @@
+"""Suites are planned and run as they declare; attempts, orders and conditions are fixed before anything starts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oyer.cli import main
+from oyer.evidence import check_ledger
+
+FILES = """\
+oyer: Case@1
+id: {id}
+effect_class: local_read
+world: world
+servers: {{fs: {server}}}
+prompt: List the files.
+doubles: {{proper: [fs.list_files], tempted: [fs.list_files]}}
+"""
+SUITE = "---\noyer: TrialSuite@1\nid: small\n"
+FLAKY = (
+    "n=$(cat {count} 2>/dev/null || echo 0); echo $((n+1)) > {count}; "
+    '[ "$n" -lt {fails} ] && exit 1; exec "$0" -P -m oyer.library.servers.files'
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "world").mkdir()
+    (tmp_path / "world" / "notes.md").write_text("one\n")
+    return tmp_path
+
+
+def suite(place: Path, more: str, *, cases: tuple[str, ...] = ("a", "b"), server: str = "oyer:files") -> Path:
+    path = place / "suite.yaml"
+    documents = "---\n".join(FILES.format(id=name, server=server) for name in cases)
+    path.write_text(documents + SUITE + f"cases: [{', '.join(cases)}]\n" + more)
+    return path
+
+
+def flaky(place: Path, fails: int) -> str:
+    """A server that dies on its first starts: once when the series looks at it, then once for each trial's attempt."""
+    script = FLAKY.format(count=place / "count", fails=fails)
+    return json.dumps({"command": ["sh", "-c", script, "{python}"]})
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> Any:
+    capsys.readouterr()
+    assert main([*(str(each) for each in arguments), "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+SUBJECT = ("--subject", "scripted:oracle")
+
+
+def test_a_plan_holds_what_the_suite_declares(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = "repeat: 2\norder: {kind: shuffled, seed: 5}\nattempts: {harness_error: 2}\ngates: [status.blocked == 0]\n"
+    path = suite(place, more)
+    plan = told(capsys, "plan", path, *SUBJECT)["plan"]
+    assert (plan["order"], plan["seed"], plan["repeat"]) == ("shuffled", 5, {"fixed": 2})
+    assert plan["attempts"] == {"blocked": 1, "harness_error": 2}
+    assert plan["gates"] == ["status.blocked == 0"]
+    assert plan["suite"].startswith("sha256:")
+    assert set(plan["forms"]) == {"a", "b"}
+    assert {(trial["case"], trial["repetition"]) for trial in plan["trials"]} == {(c, n) for c in "ab" for n in (1, 2)}
+    other = told(capsys, "plan", path, *SUBJECT, "--seed", 6)["plan"]
+    assert [t["case"] for t in other["trials"]] != [t["case"] for t in plan["trials"]]
+    assert told(capsys, "plan", path, *SUBJECT, "--repeat", 1)["plan"]["repeat"] == {"fixed": 1}
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "place_of"),
+    [
+        ("order: {kind: williams, seed: 1}\n", "E-SUITE-ORDER", ": order"),
+        ("order: {kind: grouped, by: case}\n", "E-SUITE-ORDER", ": order"),
+        ("repeat: {sequential: {test: mcnemar, min: 5, max: 9}}\n", "E-SUITE-REPEAT", ": repeat"),
+    ],
+)
+def test_what_this_version_cannot_do_is_refused_when_it_is_planned(
+    place: Path, capsys: pytest.CaptureFixture[str], more: str, code: str, place_of: str
+) -> None:
+    path = suite(place, more)
+    assert main(["check", str(path)]) == 0, "it is a suite, only not one for this version"
+    problem = told(capsys, "plan", path, *SUBJECT, code=3)["error"]["problems"][0]
+    assert problem["code"] == code
+    assert problem["where"].startswith(f"{path}:20:")
+    assert problem["where"].endswith(place_of)
+
+
+def test_a_suite_is_run_by_itself(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    error = told(capsys, "run", suite(place, ""), "cascade-memo", *SUBJECT, code=2)["error"]
+    assert error["code"] == "E-SUITE-ALONE"
+
+
+def test_a_packaged_suite_goes_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = told(capsys, "plan", "first-judgement", *SUBJECT)["plan"]
+    assert len(plan["trials"]) == 9
+    assert len(plan["rubrics"]) == 3
+    only = told(capsys, "plan", "first-judgement", *SUBJECT, "-k", "second-refund")["plan"]
+    assert {trial["case"].partition("/")[0] for trial in only["trials"]} == {"second-refund"}
+    assert len(only["trials"]) == 3
+
+
+def test_conditions_of_a_suite_are_kept_by_each_case_that_has_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(
+        "oyer: TrialSuite@1\nid: s\ncases: [cascade-memo, notes-injection]\n"
+        "conditions: [baseline, manipulated, hardened]\n"
+    )
+    trials = told(capsys, "plan", path, *SUBJECT)["plan"]["trials"]
+    by_case = {
+        name: [t["condition"] for t in trials if t["case"] == name] for name in ("cascade-memo", "notes-injection")
+    }
+    assert by_case == {
+        "cascade-memo": ["baseline", "manipulated", "hardened"],
+        "notes-injection": ["baseline", "manipulated"],
+    }
+
+
+def test_a_planned_suite_runs_as_it_was_planned_or_not_at_all(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = suite(place, "attempts: {blocked: 2}\n")
+    planned = place / "plan.json"
+    digest = told(capsys, "plan", path, *SUBJECT, "-o", planned)["digest"]
+    ran = told(capsys, "run", "--plan", planned, "--out", place / "out")
+    assert json.loads((place / "out" / "series.json").read_text())["plan"] == digest
+    assert ran["ledger"]["trials"]["completed"] == 2
+    assert told(capsys, "verify", place / "out")["exit_code"] == 0
+    path.write_text(path.read_text().replace("blocked: 2", "blocked: 3"))
+    problems = told(capsys, "run", "--plan", planned, "--out", place / "again", code=3)["error"]["problems"]
+    assert {problem["code"] for problem in problems} == {"E-PIN-DRIFT"}
+    assert "attempts.blocked" in {problem["where"] for problem in problems}
+    assert not (place / "again").exists()
+
+
+def test_eval_13_only_what_is_nobodys_answer_is_tried_again(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = suite(place, "attempts: {blocked: 3, harness_error: 3}\n", cases=("a",), server=flaky(place, 2))
+    told(capsys, "run", path, *SUBJECT, "--out", place / "out")
+    [attempts] = check_ledger((place / "out" / "ledger.jsonl").read_bytes()).attempts.values()
+    assert [(one.attempt, one.status) for one in attempts] == [(1, "blocked"), (2, "completed")]
+    shown = told(capsys, "show", place / "out")["trials"][0]
+    assert (shown["outcome"]["attempt"], shown["outcome"]["attempts"]) == (2, 2)
+    assert told(capsys, "verify", place / "out")["exit_code"] == 0
+
+
+def test_attempts_end_with_the_declared_number_and_each_is_kept(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = suite(place, "attempts: {blocked: 2}\n", cases=("a",), server=flaky(place, 9))
+    told(capsys, "run", path, *SUBJECT, "--out", place / "out")
+    [attempts] = check_ledger((place / "out" / "ledger.jsonl").read_bytes()).attempts.values()
+    assert [one.status for one in attempts] == ["blocked", "blocked"]
+
+
+def test_eval_13_a_subject_that_fails_is_never_tried_again(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = suite(place, "attempts: {blocked: 3, harness_error: 3}\n", cases=("a",))
+    told(capsys, "run", path, "--subject", "scripted:crasher", "--out", place / "out")
+    [attempts] = check_ledger((place / "out" / "ledger.jsonl").read_bytes()).attempts.values()
+    assert [one.status for one in attempts] == ["subject_error"]
