@@ -68,23 +68,7 @@ def build_plan(
     groups = [
         (loaded, subject, repetition) for repetition in range(1, repeat + 1) for loaded in cases for subject in subjects
     ]
-    if order == "shuffled":
-        groups = seeded_order(groups, seed)
-    trials: list[PlannedTrial] = []
-    for loaded, subject, repetition in groups:
-        for condition in _conditions(loaded, conditions, of_suite=suite is not None):
-            position = len(trials)
-            trials.append(
-                PlannedTrial(
-                    trial=trial_name(position, loaded.case.id, subject, repetition, condition),
-                    position=position,
-                    case=loaded.case.id,
-                    case_digest=loaded.digest,
-                    subject=subject,
-                    repetition=repetition,
-                    condition=condition,
-                )
-            )
+    trials = _trials(seeded_order(groups, seed) if order == "shuffled" else groups, conditions, suite)
     if not trials:
         raise UsageError("E-PLAN-EMPTY", "no trial is planned", hint="name a case, a subject, a condition; repeat >= 1")
     return Plan(
@@ -107,6 +91,27 @@ def build_plan(
         gates=suite.gates if suite is not None else (),
         trials=tuple(trials),
     )
+
+
+def _trials(
+    groups: Sequence[tuple[LoadedCase, str, int]], conditions: Sequence[Condition] | None, suite: TrialSuite | None
+) -> list[PlannedTrial]:
+    trials: list[PlannedTrial] = []
+    for loaded, subject, repetition in groups:
+        for condition in _conditions(loaded, conditions, of_suite=suite is not None):
+            position = len(trials)
+            trials.append(
+                PlannedTrial(
+                    trial=trial_name(position, loaded.case.id, subject, repetition, condition),
+                    position=position,
+                    case=loaded.case.id,
+                    case_digest=loaded.digest,
+                    subject=subject,
+                    repetition=repetition,
+                    condition=condition,
+                )
+            )
+    return trials
 
 
 def _refuse_twice(what: str, names: Sequence[str]) -> None:
