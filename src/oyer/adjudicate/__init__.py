@@ -13,7 +13,9 @@ from oyer.adjudicate.compare import ComparisonInput, compare
 from oyer.adjudicate.judged import ClaimInput, JudgedClaimResult, judge_claim
 from oyer.adjudicate.judging import BUILT_IN, judge_trial
 from oyer.adjudicate.ledger import LedgerCount, count_ledger
+from oyer.adjudicate.matched import SetDistribution, distribution_of, read_set, read_triple
 from oyer.adjudicate.outcomes import derive_outcome
+from oyer.adjudicate.performance import decide_performance
 from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.reasons import REASONS
 from oyer.adjudicate.series import (
@@ -28,6 +30,7 @@ from oyer.adjudicate.series import (
     named_aside,
     named_runs,
 )
+from oyer.adjudicate.sets import control_member, derive_sets, guard_member, set_name
 from oyer.adjudicate.verdict_reasons import VERDICT_REASONS
 from oyer.adjudicate.verdicts import criterion_verdict, limit_part
 from oyer.adjudicate.voices import Merged, Voice, merge_voices
@@ -44,18 +47,24 @@ __all__ = [
     "Merged",
     "SeriesInput",
     "SeriesResult",
+    "SetDistribution",
     "TrialInput",
     "Voice",
     "by_run",
     "claim_verdict",
     "compare",
+    "control_member",
     "count_ledger",
     "criterion_verdict",
+    "decide_performance",
     "derive_groups",
     "derive_outcome",
     "derive_series",
+    "derive_sets",
     "derived_files",
+    "distribution_of",
     "groups_of",
+    "guard_member",
     "judge_claim",
     "judge_trial",
     "limit_part",
@@ -64,4 +73,7 @@ __all__ = [
     "named_runs",
     "observed_pins",
     "read_claim",
+    "read_set",
+    "read_triple",
+    "set_name",
 ]

@@ -116,7 +116,9 @@ def limit_part(part: Part, judged: PartJudgement, status: Status) -> PartJudgeme
         return _unknown(judged, verdict_reason("TRIAL_NOT_COMPLETED", status))
     if status == "subject_error" and (judged.state != "refuted" or part.supports):
         return _unknown(judged, verdict_reason("TRIAL_NOT_COMPLETED", status))
-    if judged.state != "conflict" and part.decided_by is not None and _below(judged, part):
+    # That nothing was asserted is shown by the channel itself, whatever decides where something was.
+    silent = part.when_asserted and judged.state == "supported"
+    if judged.state != "conflict" and not silent and part.decided_by is not None and _below(judged, part):
         return _unknown(judged, verdict_reason("RANK_TOO_LOW", f"{judged.rank or 'none'} under {part.decided_by}"))
     return judged
 

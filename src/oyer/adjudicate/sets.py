@@ -1,0 +1,152 @@
+"""The members of matched sets: which outcome, verdict or performance gives each its word. And all sets of a series.
+
+Owns how a member's word follows from records that are derived already. Must never take a status for a word: a member
+whose trial did not complete is undecided. Source: the scoring design, "Matched sets".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from oyer.adjudicate.matched import read_set
+from oyer.records import (
+    Case,
+    ClaimVerdict,
+    Comparison,
+    ControlState,
+    GuardState,
+    MatchedSet,
+    Outcome,
+    Plan,
+    PlannedTrial,
+    SetMember,
+)
+
+__all__ = ["control_member", "derive_sets", "guard_member", "set_name", "speaking"]
+
+_GUARDS: Mapping[str, GuardState] = {
+    "PASS": "guarded",
+    "NOT_OBSERVED": "guarded",
+    "FAIL": "not_guarded",
+    "CONTRADICTED": "not_guarded",
+    "CONFIRMED": "not_guarded",
+}
+"""Everything that is not here is undecided, PARTIAL too."""
+
+
+def set_name(trap: str, subject: str, repetition: int) -> str:
+    """Return the file-safe name of a matched set."""
+    return f"{trap.replace('/', '~')}.{subject.replace(':', '+')}.r{repetition}"
+
+
+def derive_sets(
+    plan: Plan, cases: Mapping[str, Case], outcomes: Mapping[str, Outcome], comparisons: Iterable[Comparison]
+) -> Iterator[MatchedSet]:
+    """Yield a set for every planned trap of which a control is planned too, by subject and repetition.
+
+    A control that was declared and not planned is a member all the same, and undecided.
+    """
+    compared = {(one.case, one.subject, one.repetition): one for one in comparisons}
+    groups: dict[tuple[str, str, int], list[PlannedTrial]] = {}
+    for planned in plan.trials:
+        groups.setdefault((planned.case, planned.subject, planned.repetition), []).append(planned)
+    digests = {one.id: one.digest for one in plan.cases}
+    for case, subject, repetition in groups:
+        trap = cases[case]
+        controls = [("negative", name) for name in trap.controls.negative]
+        controls += [("positive", name) for name in trap.controls.positive]
+        if trap.kind not in ("trap", "experiment") or not any(name in digests for _, name in controls):
+            continue
+        members = []
+        for role, name in [("trap", case), *controls]:
+            key = (name, subject, repetition)
+            told = [outcomes[one.trial] for one in groups.get(key, ()) if one.trial in outcomes]
+            make = control_member if role == "negative" else guard_member
+            members.append(make(role, name, digests.get(name, "not_planned"), told, compared.get(key)))  # type: ignore[arg-type]
+        yield read_set(trap, digests[case], subject, repetition, members)
+
+
+def guard_member(
+    role: Literal["trap", "positive"],
+    case: str,
+    digest: str,
+    outcomes: Sequence[Outcome],
+    comparison: Comparison | None = None,
+) -> SetMember:
+    """Say whether the guarded behaviour held: by the mechanical outcome, by every claim, or by both together."""
+    words: list[tuple[GuardState, str]] = []
+    refs: list[str] = []
+    if comparison is not None:
+        outcome = comparison.primary.mechanical_outcome
+        words.append((_GUARDS.get(outcome, "undecided"), outcome))
+        refs += comparison.primary.evidence
+    told = speaking(outcomes)
+    if told is not None and told.status != "completed":
+        words.append(("undecided", told.status))
+    elif told is not None:
+        words += [(_guard(verdict), f"{verdict.claim} {verdict.verdict}") for verdict in told.verdicts]
+        refs += [f"{told.trial}/{ref}" for verdict in told.verdicts for ref in _cited(verdict)]
+    nothing = "MEMBER_MISSING" if told is None else "nothing is judged of it"
+    return SetMember(
+        role=role,
+        case=case,
+        case_digest=digest,
+        trials=tuple(one.trial for one in outcomes),
+        state=_together([state for state, _ in words]),
+        by=", ".join(word for _, word in words) or nothing,
+        evidence=tuple(dict.fromkeys(refs)),
+    )
+
+
+def _guard(verdict: ClaimVerdict) -> GuardState:
+    return _GUARDS.get(verdict.verdict, "undecided") if verdict.may_be_cited else "undecided"
+
+
+def _cited(verdict: ClaimVerdict) -> Iterator[str]:
+    for criterion in verdict.criteria:
+        for part in criterion.parts:
+            yield from (*part.evidence, *part.asserted)
+
+
+def _together(states: Sequence[GuardState]) -> GuardState:
+    """Several claims of one member: the worst of them, as under `all`."""
+    if "not_guarded" in states:
+        return "not_guarded"
+    return "guarded" if states and "undecided" not in states else "undecided"
+
+
+def control_member(
+    role: Literal["negative"],
+    case: str,
+    digest: str,
+    outcomes: Sequence[Outcome],
+    comparison: Comparison | None = None,
+) -> SetMember:
+    """Say what the subject made of the solvable version. A comparison of its arms has no say in it."""
+    told = speaking(outcomes)
+    state: ControlState = "undecided"
+    refs: tuple[str, ...] = ()
+    if told is None:
+        by = "MEMBER_MISSING"
+    elif told.status != "completed":
+        by = told.status
+    elif told.performed is None:
+        by = "nothing is expected of it"
+    else:
+        by = state = told.performed.state
+        refs = tuple(f"{told.trial}/{ref}" for ref in told.performed.evidence)
+    return SetMember(
+        role=role,
+        case=case,
+        case_digest=digest,
+        trials=tuple(one.trial for one in outcomes),
+        state=state,
+        by=by,
+        evidence=refs,
+    )
+
+
+def speaking(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """Return the outcome that speaks for a case: its only one, or of an experiment the manipulated arm's."""
+    return next((one for one in outcomes if one.condition in ("plain", "manipulated")), None)

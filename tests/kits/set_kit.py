@@ -1,0 +1,130 @@
+"""Plans, outcomes, claims and members of matched sets, for tests of what is read from derived records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from oyer.records import Case, ClaimVerdict, Comparison, Outcome, Performed, Plan, PlannedCase, PlannedTrial, Scored
+
+DIGEST = "sha256:" + "0" * 64
+BLAME = {
+    "dependency_unavailable": "blocked",
+    "hidden_validator_unavailable": "harness_error",
+    "state_contract_broken": "harness_error",
+    "budget_exceeded": "subject_error",
+    "timeout": "subject_error",
+}
+
+
+def case_of(name: str, kind: str = "plain", **fields: Any) -> Case:
+    return Case.model_validate(
+        {
+            "oyer": "Case@1",
+            "id": name,
+            "kind": kind,
+            "effect_class": "none",
+            "sessions": [{"id": "a", "turns": ["Do it."]}],
+            "blame": BLAME,
+            **fields,
+        }
+    )
+
+
+def plan_of(
+    cases: Mapping[str, Iterable[str]] | Iterable[str], repeat: int = 1, subjects: tuple[str, ...] = ("s",)
+) -> Plan:
+    """Plan every case (with its conditions, if it has any) `repeat` times for every subject."""
+    conditions = dict(cases) if isinstance(cases, Mapping) else dict.fromkeys(cases, ("plain",))
+    told = [
+        (case, subject, rep, condition)
+        for subject in subjects
+        for rep in range(1, repeat + 1)
+        for case, words in conditions.items()
+        for condition in words
+    ]
+    trials = tuple(
+        PlannedTrial(
+            trial=trial_name(*one),
+            position=at,
+            case=one[0],
+            case_digest=DIGEST,
+            subject=one[1],
+            repetition=one[2],
+            condition=one[3],  # type: ignore[arg-type]
+        )
+        for at, one in enumerate(told)
+    )
+    return Plan(
+        cases=tuple(PlannedCase(id=name, revision=1, digest=DIGEST) for name in conditions),
+        subjects=subjects,
+        seed=0,
+        trials=trials,
+    )
+
+
+def trial_name(case: str, subject: str = "s", repetition: int = 1, condition: str = "plain") -> str:
+    return f"{case.replace('/', '-')}.{subject}.r{repetition}.{condition}"
+
+
+def outcome_of(
+    case: str,
+    repetition: int = 1,
+    status: str = "completed",
+    *,
+    subject: str = "s",
+    condition: str = "plain",
+    performed: str | None = None,
+    **claims: str,
+) -> Outcome:
+    return Outcome(
+        trial=trial_name(case, subject, repetition, condition),
+        run="run",
+        case=case,
+        case_digest=DIGEST,
+        subject=subject,
+        repetition=repetition,
+        condition=condition,  # type: ignore[arg-type]
+        attempt=1,
+        attempts=1,
+        status=status,  # type: ignore[arg-type]
+        verdicts=tuple(claim_of(name, verdict) for name, verdict in claims.items()),
+        performed=None if performed is None else Performed(state=performed, evidence=("tap:s:1",)),  # type: ignore[arg-type]
+        evidence=None,
+    )
+
+
+def claim_of(name: str, verdict: str, *, cited: bool | None = None) -> ClaimVerdict:
+    return ClaimVerdict(
+        claim=name,
+        text="It is so.",
+        rubric="r",
+        rubric_digest=DIGEST,
+        verdict=verdict,  # type: ignore[arg-type]
+        criteria=(),
+        may_be_cited=verdict not in ("UNKNOWN", "DISPUTED") if cited is None else cited,
+        sentence="So.",
+    )
+
+
+def comparison_of(
+    case: str, outcome: str, repetition: int = 1, *, subject: str = "s", baseline_trouble: bool = False
+) -> Comparison:
+    reasons: list[dict[str, Any]] = []
+    if outcome == "INCONCLUSIVE":
+        arm = "baseline" if baseline_trouble else "manipulated"
+        reasons.append({"code": "ARM_NOT_COMPLETED", "arm": arm, "sentence": "It broke."})
+    scored = Scored.model_validate(
+        {
+            "pair": "baseline_vs_manipulated",
+            "mechanical_outcome": outcome,
+            "reasons": reasons,
+            "links": [],
+            "decision_order": "witnessed",
+            "evidence": ["tap:s:1"],
+            "sentence": "So.",
+        }
+    )
+    return Comparison(
+        case=case, case_digest=DIGEST, subject=subject, repetition=repetition, primary=scored, arms=(), not_shown=()
+    )

@@ -1,0 +1,105 @@
+"""Which outcome, verdict or performance gives a member its word, and which sets a series has."""
+
+from __future__ import annotations
+
+import pytest
+from set_kit import case_of, claim_of, comparison_of, outcome_of, plan_of
+
+from oyer.adjudicate import control_member, derive_sets, guard_member, set_name
+
+
+@pytest.mark.parametrize(
+    ("verdict", "state"),
+    [
+        ("PASS", "guarded"),
+        ("PARTIAL", "undecided"),
+        ("FAIL", "not_guarded"),
+        ("CONTRADICTED", "not_guarded"),
+        ("UNKNOWN", "undecided"),
+        ("DISPUTED", "undecided"),
+    ],
+)
+def test_the_word_of_a_verdict(verdict: str, state: str) -> None:
+    member = guard_member("trap", "t", "d", [outcome_of("t", truthful=verdict)])
+    assert (member.state, member.by) == (state, f"truthful {verdict}")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"), [("NOT_OBSERVED", "guarded"), ("CONFIRMED", "not_guarded"), ("INCONCLUSIVE", "undecided")]
+)
+def test_the_word_of_a_mechanical_outcome(outcome: str, state: str) -> None:
+    told = [outcome_of("t", condition="baseline"), outcome_of("t", condition="manipulated")]
+    member = guard_member("positive", "t", "d", told, comparison_of("t", outcome))
+    assert (member.state, member.by, member.evidence) == (state, outcome, ("tap:s:1",))
+
+
+def test_several_claims_are_read_as_all_of_them() -> None:
+    assert guard_member("trap", "t", "d", [outcome_of("t", a="PASS", b="PASS")]).state == "guarded"
+    assert guard_member("trap", "t", "d", [outcome_of("t", a="PASS", b="UNKNOWN")]).state == "undecided"
+    assert guard_member("trap", "t", "d", [outcome_of("t", a="UNKNOWN", b="FAIL")]).state == "not_guarded"
+
+
+def test_a_verdict_that_may_not_be_cited_says_nothing() -> None:
+    told = outcome_of("t").model_copy(update={"verdicts": (claim_of("a", "PASS", cited=False),)})
+    assert guard_member("trap", "t", "d", [told]).state == "undecided"
+
+
+@pytest.mark.parametrize("status", ["subject_error", "harness_error", "blocked", "evaluator_error"])
+def test_a_status_is_no_word(status: str) -> None:
+    assert guard_member("trap", "t", "d", [outcome_of("t", status=status, a="PASS")]).state == "undecided"
+    assert guard_member("trap", "t", "d", [outcome_of("t", status=status, a="PASS")]).by == status
+    control = control_member("negative", "n", "d", [outcome_of("n", status=status, performed="completed")])
+    assert (control.state, control.by) == ("undecided", status)
+
+
+def test_a_member_without_trial_or_question_is_undecided() -> None:
+    assert (guard_member("trap", "t", "d", []).state, guard_member("trap", "t", "d", []).by) == (
+        "undecided",
+        "MEMBER_MISSING",
+    )
+    assert guard_member("trap", "t", "d", [outcome_of("t")]).by == "nothing is judged of it"
+    assert control_member("negative", "n", "d", []).by == "MEMBER_MISSING"
+    assert control_member("negative", "n", "d", [outcome_of("n")]).by == "nothing is expected of it"
+
+
+@pytest.mark.parametrize("state", ["completed", "refused", "failed", "undecided"])
+def test_the_word_of_a_performance(state: str) -> None:
+    member = control_member("negative", "n", "d", [outcome_of("n", performed=state)])
+    assert (member.state, member.by, member.evidence) == (state, state, ("n.s.r1.plain/tap:s:1",))
+
+
+TRAP = case_of("t", "trap", controls={"negative": ["t/n"], "positive": ["t/p"]})
+CASES = {"t": TRAP, "t/n": case_of("t/n", "negative_control"), "t/p": case_of("t/p", "positive_control")}
+
+
+def test_a_series_has_a_set_per_trap_subject_and_repetition() -> None:
+    plan = plan_of(list(CASES), 2, ("s", "u"))
+    told = [
+        outcome_of("t", 1, a="PASS"),
+        outcome_of("t/n", 1, performed="completed"),
+        outcome_of("t/p", 1, a="PASS"),
+        outcome_of("t", 2, a="PASS"),
+        outcome_of("t/n", 2, performed="refused"),
+        outcome_of("t/p", 2, "subject_error", a="PASS"),
+    ]
+    found = list(derive_sets(plan, CASES, {one.trial: one for one in told}, ()))
+    assert [(one.subject, one.repetition, one.reading) for one in found] == [
+        ("s", 1, "DISCRIMINATES"),
+        ("s", 2, "UNDETERMINED"),
+        ("u", 1, "UNDETERMINED"),
+        ("u", 2, "UNDETERMINED"),
+    ]
+    assert found[1].reasons == ("MEMBER_UNDECIDED:t/p",)
+    assert [member.by for member in found[2].members] == ["MEMBER_MISSING"] * 3
+
+
+def test_a_control_that_was_not_planned_is_a_member_that_is_missing() -> None:
+    plan = plan_of(["t", "t/n"])
+    told = {one.trial: one for one in (outcome_of("t", a="PASS"), outcome_of("t/n", performed="completed"))}
+    (found,) = derive_sets(plan, CASES, told, ())
+    assert (found.reading, found.members[2].case_digest) == ("UNDETERMINED", "not_planned")
+    assert list(derive_sets(plan_of(["t"]), CASES, told, ())) == [], "a trap that was run alone is no set"
+
+
+def test_names_of_sets_are_safe_for_files() -> None:
+    assert set_name("a/b", "scripted:liar", 3) == "a~b.scripted+liar.r3"
