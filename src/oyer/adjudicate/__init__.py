@@ -11,11 +11,13 @@ from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.claims import claim_verdict, read_claim
 from oyer.adjudicate.compare import ComparisonInput, compare
 from oyer.adjudicate.judged import ClaimInput, JudgedClaimResult, judge_claim
+from oyer.adjudicate.judgements import Judge, Judges, judgement_path, planned_evaluators, uncited
 from oyer.adjudicate.judging import BUILT_IN, judge_trial
 from oyer.adjudicate.ledger import LedgerCount, count_ledger
 from oyer.adjudicate.matched import SetDistribution, distribution_of, read_set, read_triple
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.performance import decide_performance
+from oyer.adjudicate.performed import read_performed
 from oyer.adjudicate.pins import observed_pins
 from oyer.adjudicate.reasons import REASONS
 from oyer.adjudicate.series import (
@@ -24,11 +26,13 @@ from oyer.adjudicate.series import (
     TrialInput,
     by_run,
     derive_groups,
+    derive_repetition,
     derive_series,
     derived_files,
     groups_of,
     named_aside,
     named_runs,
+    slim,
 )
 from oyer.adjudicate.sets import control_member, derive_sets, guard_member, set_name
 from oyer.adjudicate.verdict_reasons import VERDICT_REASONS
@@ -42,7 +46,9 @@ __all__ = [
     "Arm",
     "ClaimInput",
     "ComparisonInput",
+    "Judge",
     "JudgedClaimResult",
+    "Judges",
     "LedgerCount",
     "Merged",
     "SeriesInput",
@@ -59,6 +65,7 @@ __all__ = [
     "decide_performance",
     "derive_groups",
     "derive_outcome",
+    "derive_repetition",
     "derive_series",
     "derive_sets",
     "derived_files",
@@ -67,13 +74,18 @@ __all__ = [
     "guard_member",
     "judge_claim",
     "judge_trial",
+    "judgement_path",
     "limit_part",
     "merge_voices",
     "named_aside",
     "named_runs",
     "observed_pins",
+    "planned_evaluators",
     "read_claim",
+    "read_performed",
     "read_set",
     "read_triple",
     "set_name",
+    "slim",
+    "uncited",
 ]

@@ -1,4 +1,7 @@
-"""All outcomes and comparisons of a series, derived from its sealed attempts. Used by the run and again by verify."""
+"""All judgements, outcomes and comparisons of a series, derived from its sealed attempts.
+
+Used by the run and again by verify: the same sealed bytes and pins give the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,23 @@ from typing import NamedTuple
 
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.compare import ComparisonInput, compare
+from oyer.adjudicate.judgements import Judges, TrialJudged, judge_claims, judgement_path
 from oyer.adjudicate.outcomes import derive_outcome
+from oyer.adjudicate.performed import read_performed
+from oyer.adjudicate.sets import derive_sets, set_name
 from oyer.observe import TrialEvidence, read_names
-from oyer.records import Case, Comparison, Condition, Outcome, PinSet, Plan, PlannedTrial, canonical_bytes
+from oyer.records import (
+    Case,
+    Comparison,
+    Condition,
+    Judgement,
+    MatchedSet,
+    Outcome,
+    PinSet,
+    Plan,
+    PlannedTrial,
+    canonical_bytes,
+)
 
 __all__ = [
     "SeriesInput",
@@ -17,11 +34,13 @@ __all__ = [
     "TrialInput",
     "by_run",
     "derive_groups",
+    "derive_repetition",
     "derive_series",
     "derived_files",
     "groups_of",
     "named_aside",
     "named_runs",
+    "slim",
 ]
 
 
@@ -39,7 +58,7 @@ class SeriesInput(NamedTuple):
 
     `trials` may read an attempt each time it is asked for one. `named` holds the effects rejected in any of the
     trials by the run they name (see `named_runs`, `by_run`); without it every trial is read once more to find them.
-    `aside` holds those that no counted attempt records: see `named_aside`.
+    `aside` holds those that no counted attempt records: see `named_aside`. `judges` says how claims are judged.
     """
 
     plan: Plan
@@ -48,13 +67,21 @@ class SeriesInput(NamedTuple):
     pinned: Mapping[tuple[str, str], PinSet]
     named: Mapping[str, tuple[str, ...]] | None = None
     aside: Mapping[str, tuple[str, ...]] = {}
+    judges: Judges = Judges()
 
 
 class SeriesResult(NamedTuple):
-    """What a series shows: one Outcome per sealed trial, one Comparison per case, subject and repetition."""
+    """What a series shows: one Outcome per sealed trial, one Comparison per case, subject and repetition.
+
+    `judgements` are those that were made while deriving, in order of trial; `relied` are the paths of those that were
+    taken as recorded. `sets` are the readings of traps with their controls, where a whole series was derived.
+    """
 
     outcomes: Mapping[str, Outcome]
     comparisons: tuple[Comparison, ...]
+    judgements: tuple[Judgement, ...] = ()
+    relied: tuple[str, ...] = ()
+    sets: tuple[MatchedSet, ...] = ()
 
 
 def comparison_name(case: str, subject: str, repetition: int) -> str:
@@ -67,11 +94,16 @@ def derive_series(given: SeriesInput) -> SeriesResult:
     """Derive everything a series shows. Order of trials on disk does not matter: the plan's order is used."""
     outcomes: dict[str, Outcome] = {}
     comparisons: list[Comparison] = []
+    judgements: list[Judgement] = []
+    relied: list[str] = []
     for shown in _groups_once(given) if given.named is None else derive_groups(given):
         outcomes |= shown.outcomes
         comparisons += shown.comparisons
+        judgements += shown.judgements
+        relied += shown.relied
     ordered = {planned.trial: outcomes[planned.trial] for planned in given.plan.trials if planned.trial in outcomes}
-    return SeriesResult(ordered, tuple(comparisons))
+    sets = tuple(derive_sets(given.plan, given.cases, ordered, comparisons))
+    return SeriesResult(ordered, tuple(comparisons), tuple(judgements), tuple(relied), sets)
 
 
 def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
@@ -82,9 +114,16 @@ def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
     for group in groups_of(given.plan):
         read = {planned.trial: given.trials.get(planned.trial) for planned in group}
         arms = {p.trial: _arm(given, p, trial) for p in group if (trial := read[p.trial]) is not None}
-        outcomes = {p.trial: _outcome(p, arms[p.trial], read[p.trial]) for p in group if p.trial in arms}
+        outcomes: dict[str, Outcome] = {}
+        judged: list[TrialJudged] = []
+        for planned in group:
+            if planned.trial in arms:
+                outcomes[planned.trial], found = _outcome(given, planned, arms[planned.trial], read[planned.trial])
+                judged.append(found)
         experiment = given.cases[group[0].case].is_experiment
-        yield SeriesResult(outcomes, (compare(_input(given, group, arms, named)),) if experiment else ())
+        compared = (compare(_input(given, group, arms, named)),) if experiment else ()
+        made = tuple(judgement for one in judged for judgement in one.made)
+        yield SeriesResult(outcomes, compared, made, tuple(path for one in judged for path in one.relied))
 
 
 def _groups_once(given: SeriesInput) -> Iterator[SeriesResult]:
@@ -127,8 +166,11 @@ def named_aside(
     return {run: tuple(refs) for run, refs in found.items()}
 
 
-def _outcome(planned: PlannedTrial, arm: Arm, trial: TrialInput | None) -> Outcome:
-    return derive_outcome(
+def _outcome(
+    given: SeriesInput, planned: PlannedTrial, arm: Arm, trial: TrialInput | None
+) -> tuple[Outcome, TrialJudged]:
+    """Derive what one trial shows, its claims judged. A judgement that could not be made is nobody's but its own."""
+    observed = derive_outcome(
         arm,
         case=planned.case,
         subject=planned.subject,
@@ -136,6 +178,22 @@ def _outcome(planned: PlannedTrial, arm: Arm, trial: TrialInput | None) -> Outco
         condition=planned.condition,
         attempts=trial.attempts if trial is not None else 0,
     )
+    judged = judge_claims(
+        given.judges,
+        arm,
+        trial=planned.trial,
+        case_digest=planned.case_digest,
+        stored=arm.stored,
+        status=observed.status,
+    )
+    failed = bool(judged.errors) and observed.status == "completed"
+    added = {
+        "status": "evaluator_error" if failed else observed.status,
+        "form": given.plan.forms.get(planned.case),
+        "verdicts": judged.verdicts,
+        "performed": read_performed(arm, planned.case_digest),
+    }
+    return observed.model_copy(update=added), judged
 
 
 def _arm(given: SeriesInput, planned: PlannedTrial, trial: TrialInput) -> Arm:
@@ -210,10 +268,25 @@ def _input(
     )
 
 
+def derive_repetition(given: SeriesInput) -> SeriesResult:
+    """Derive a series of which the plan holds one repetition of one case and subject: no set can be read in it."""
+    return next(derive_groups(given))
+
+
+def slim(outcome: Outcome) -> Outcome:
+    """Return what the reading of a set needs of an outcome, and no more: many are held at a time."""
+    return outcome.model_copy(update={"observations": (), "said": (), "faults": (), "measurements": {}})
+
+
 def derived_files(result: SeriesResult) -> Mapping[str, bytes]:
     """Return every derived record in canonical bytes, by its path in a series."""
     files = {f"outcomes/{trial}.json": canonical_bytes(outcome) for trial, outcome in result.outcomes.items()}
+    for judgement in result.judgements:
+        path = judgement_path(judgement.evaluator_digest, judgement.rubric_digest, judgement.trial)
+        files[path] = canonical_bytes(judgement)
     for comparison in result.comparisons:
         name = comparison_name(comparison.case, comparison.subject, comparison.repetition)
         files[f"comparisons/{name}.json"] = canonical_bytes(comparison)
+    for one in result.sets:
+        files[f"sets/{set_name(one.trap, one.subject, one.repetition)}.json"] = canonical_bytes(one)
     return files

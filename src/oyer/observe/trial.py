@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from oyer.errors import EvidenceError, Problem
-from oyer.evidence import AttemptCheck, Envelope, Event, body_payloads, check_attempt, payload_bytes
+from oyer.evidence import AttemptCheck, Envelope, Event, body_payloads, check_attempt, payload_bytes, split_ref
 
 __all__ = ["HARNESS", "Fetch", "TrialEvidence", "read_trial", "trial_of"]
 
@@ -61,6 +61,15 @@ class TrialEvidence:
     def writers(self, prefix: str) -> tuple[str, ...]:
         """Return the names of the writers that begin with a prefix, sorted."""
         return tuple(sorted(name for name in self.checks if name.startswith(prefix)))
+
+    def has(self, ref: str) -> bool:
+        """Whether a reference names a good event of this attempt."""
+        try:
+            writer, seq = split_ref(ref)
+        except EvidenceError:
+            return False
+        check = self.checks.get(writer)
+        return check is not None and any(event.seq == seq for event in check.events)
 
     def everything(self) -> Iterator[Event]:
         """Yield every good event of every writer, writers in order of name."""

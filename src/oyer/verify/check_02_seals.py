@@ -40,7 +40,7 @@ def check_seals_exact(survey: Survey, derivation: Derivation, bundle: Bundled | 
             "ledger.jsonl",
             "run the plan again, in a new directory",
         )
-    elif survey.phase is Phase.CLOSED and not survey.of("seal", "outcome", "comparison", "judgement", "later"):
+    elif survey.phase is Phase.CLOSED and not survey.of("seal", "outcome", "comparison", "judgement", "set", "later"):
         # Nothing was derived and nothing claims to be sealed: the run ended between its last two steps.
         found.open(
             "E-SEAL-MISSING",

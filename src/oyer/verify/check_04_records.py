@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from oyer.adjudicate import BUILT_IN
 from oyer.errors import OyerError, Problem
 from oyer.evidence import VOCABULARIES, VOCABULARY
 from oyer.records import (
@@ -17,6 +18,8 @@ from oyer.records import (
     Comparison,
     Environment,
     Evaluator,
+    Judgement,
+    MatchedSet,
     Outcome,
     OutcomeForm,
     PinSet,
@@ -33,6 +36,7 @@ from oyer.records import (
     plain,
 )
 from oyer.verify.comparing import Derivation
+from oyer.verify.layout import PartKind
 from oyer.verify.reading import parse_record
 from oyer.verify.result import Check, Findings
 from oyer.verify.survey import Phase, Survey, read_part
@@ -47,6 +51,12 @@ PINNED: Mapping[str, type[Record]] = {
     "PinSet@1": PinSet,
     "Rubric@1": Rubric,
     "TrialSuite@1": TrialSuite,
+}
+DERIVED: Mapping[PartKind, type[Record]] = {
+    "outcome": Outcome,
+    "comparison": Comparison,
+    "judgement": Judgement,
+    "set": MatchedSet,
 }
 ADVICE = "a pinned record is never edited: restore it from a copy, or run a new series"
 
@@ -180,6 +190,7 @@ def _named_pins(survey: Survey, kinds: Mapping[str, Record], found: Findings) ->
         named |= dict.fromkeys(by_case.values(), PinSet)
     if survey.plan is not None:
         named |= _planned_pins(survey.plan)
+    named |= {name: Evaluator for name in _judging(survey) if name not in named}
     present = {survey.parts[path].name: path for path in survey.of("pin")}
     for name, kind in named.items():
         if name not in present:
@@ -193,6 +204,12 @@ def _named_pins(survey: Survey, kinds: Mapping[str, Record], found: Findings) ->
             found.failed("E-PIN-UNNAMED", "neither manifest nor plan names such a pin", path, "remove it")
 
 
+def _judging(survey: Survey) -> set[str]:
+    """The evaluators that judged after the series was closed: each is pinned when it first does."""
+    own = digest(BUILT_IN)
+    return {f"sha256:{path.split('/')[1]}" for path in survey.of("judgement")} - {own}
+
+
 def _planned_pins(plan: Plan) -> dict[str, type[Record]]:
     """What the plan names by digest, with the kind that each must have."""
     named: dict[str, type[Record]] = dict.fromkeys(plan.rubrics.values(), Rubric)
@@ -202,12 +219,12 @@ def _planned_pins(plan: Plan) -> dict[str, type[Record]]:
 
 
 def _derived(survey: Survey, derivation: Derivation, found: Findings) -> int:
-    """Check that every outcome and comparison is a record; whether it is the right one is for checks 8 and 10.
+    """Check that every derived file is a record; whether it is the right one is for checks 8 to 10.
 
     One that is byte for byte what was just derived is one: those bytes were written from a record.
     """
     count = 0
-    for path in survey.of("outcome", "comparison"):
+    for path in survey.of(*DERIVED):
         if path in derivation.equal:
             count += 1
             continue
@@ -217,7 +234,7 @@ def _derived(survey: Survey, derivation: Derivation, found: Findings) -> int:
             _keep(found, problems[path][0], path)
             continue
         try:
-            parse_record(data, Outcome if survey.parts[path].kind == "outcome" else Comparison, path)
+            parse_record(data, DERIVED[survey.parts[path].kind], path)
             count += 1
         except OyerError as error:
             for problem in error.problems:

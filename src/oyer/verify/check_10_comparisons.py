@@ -1,8 +1,9 @@
-"""Check 10: the recorded comparisons are those that the evidence gives.
+"""Check 10: the recorded comparisons and matched sets are those that the evidence gives.
 
 Proves that every `comparisons/*.json` (mechanical outcome, every reason, every link, attribution, contrast) is byte for
 byte what this version derives from the sealed journals and the pinned records; that each repetition of an experiment
-has one and that there are no others. Matched sets, coverage and statistics come under the same check.
+has one and that there are no others; and the same of every `sets/*.json`, for each repetition of a trap with controls.
+Coverage and statistics come under the same check.
 Source: the design's scoring page, "Mechanical outcome of an experiment".
 """
 
@@ -22,4 +23,6 @@ def check_comparisons(survey: Survey, derivation: Derivation) -> Check:
     """Compare every recorded comparison with the one derived again."""
     found = Findings(10, "comparisons", ADVICE)
     count = report_derived(survey, derivation, "comparison", found)
-    return found.close(f"{count} comparisons are byte for byte those that the evidence gives")
+    sets = report_derived(survey, derivation, "set", found)
+    told = f"{count} comparisons" + (f" and {sets} matched sets" if sets else "")
+    return found.close(f"{told} are byte for byte those that the evidence gives")

@@ -5,7 +5,7 @@ Owns the comparison. Must never read a recorded result before its own is derived
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from oyer.errors import OyerError, Problem
@@ -21,7 +21,8 @@ class Derivation(NamedTuple):
 
     `equal` were recorded byte for byte the same; `differing` hold why not; `missing` were not recorded. `undecided`
     holds what could not be derived, and why; `withheld` were left out of a bundle. `complete` says whether every
-    planned repetition could be derived.
+    planned repetition could be derived. `relied` are the recorded judgements that results rest on and that were not
+    made again; `unfounded` holds what is wrong with recorded judgements, derived again or not.
     """
 
     equal: frozenset[str] = frozenset()
@@ -30,6 +31,8 @@ class Derivation(NamedTuple):
     undecided: tuple[Problem, ...] = ()
     complete: bool = True
     withheld: frozenset[str] = frozenset()
+    relied: frozenset[str] = frozenset()
+    unfounded: Mapping[str, Problem] = {}
 
     @property
     def expected(self) -> frozenset[str]:
@@ -48,6 +51,16 @@ class Comparing:
         self._differing: dict[str, Problem] = {}
         self._withheld: dict[str, Problem] = {}
         self._late: set[str] = set()
+        self._relied: set[str] = set()
+        self._unfounded: dict[str, Problem] = {}
+
+    def relies(self, paths: Iterable[str]) -> None:
+        """Note the recorded judgements that what was derived rests on."""
+        self._relied |= set(paths)
+
+    def unfounded(self, path: str, why: Problem) -> None:
+        """Note what is wrong with a recorded judgement."""
+        self._unfounded[path] = why
 
     def undecided(self, place: str, why: Problem) -> None:
         """Note that what stands at a place could not be derived."""
@@ -90,6 +103,8 @@ class Comparing:
             undecided=undecided,
             complete=not undecided,
             withheld=frozenset(withheld),
+            relied=frozenset(self._relied),
+            unfounded=self._unfounded,
         )
 
 

@@ -1,4 +1,4 @@
-"""What checks 8 and 10 share: reporting on one kind of derived file.
+"""What checks 8, 9 and 10 share: reporting on one kind of derived file.
 
 Owns which difference is a defect and which is only unfinished. Must never excuse a file that differs.
 """
@@ -13,22 +13,26 @@ from oyer.verify.survey import Phase, Survey
 
 __all__ = ["report_derived"]
 
+DerivedKind = Literal["outcome", "comparison", "judgement", "set"]
+DIRECTORIES: frozenset[str] = frozenset({"outcomes/", "comparisons/", "judgements/", "sets/"})
+"""Where derived files stand; each kind is reported on by one check."""
+
 
 def report_derived(
-    survey: Survey, derivation: Derivation, kind: Literal["outcome", "comparison"], found: Findings
+    survey: Survey, derivation: Derivation, kind: DerivedKind, found: Findings, spared: frozenset[str] = frozenset()
 ) -> int:
-    """Report on one kind of derived file, and return how many are equal."""
+    """Report on one kind of derived file, `spared` ones apart, and return how many are equal."""
     directory = f"{kind}s/"
     mine = survey.of(kind)
     for path, problem in derivation.differing.items():
         if path.startswith(directory):
             found.failed(problem.code, problem.message, path)
-    for path in sorted(set(mine) - derivation.expected):
+    for path in sorted(set(mine) - derivation.expected - spared):
         if derivation.complete:
             found.failed("E-DERIVED-EXTRA", "nothing in plan and evidence gives it", path, "remove it")
         else:
             found.open("E-DERIVED-EXTRA", "whether the evidence gives it cannot be derived", path, "see checks 4 and 5")
-    others = {"outcomes/", "comparisons/"} - {directory}
+    others = DIRECTORIES - {directory}
     for problem in derivation.undecided:
         if problem.where.startswith(tuple(others)):
             continue  # the other check tells it

@@ -25,6 +25,7 @@ PartKind = Literal[
     "outcome",
     "comparison",
     "judgement",
+    "set",
     "later",
     "index",
     "temporary",
@@ -46,10 +47,12 @@ _PACKED = re.compile(r"^trials/[0-9a-f]{2}/([^/]+)/([1-9][0-9]{0,8})\.tar\.zst\Z
 _JOURNAL = re.compile(r"^trials/[0-9a-f]{2}/([^/]+)/([1-9][0-9]{0,8})/([^/]+)\Z")
 _OUTCOME = re.compile(r"^outcomes/([^/]+)\.json\Z")
 _COMPARISON = re.compile(r"^comparisons/([^/]+)\.json\Z")
+_SET = re.compile(r"^sets/([^/]+)\.json\Z")
+_JUDGEMENT = re.compile(r"^judgements/[0-9a-f]{64}/[0-9a-f]{64}/([^/]+)\.json\Z")
 
 
 class Part(NamedTuple):
-    """What a path stands for. `name` is a digest, a trial, or a comparison's name; `attempt` only for trials."""
+    """What a path stands for. `name` is a digest, a trial, or a comparison's or set's name; `attempt` only for trials."""
 
     kind: PartKind
     name: str = ""
@@ -74,8 +77,6 @@ def part_of(path: str) -> Part:
         return _trial_part(path)
     if head in _LATER:
         return Part("later")
-    if head == "judgements":
-        return Part("judgement")
     return _named_part(path)
 
 
@@ -95,6 +96,8 @@ def _named_part(path: str) -> Part:
         ("blob", _BLOB),
         ("outcome", _OUTCOME),
         ("comparison", _COMPARISON),
+        ("set", _SET),
+        ("judgement", _JUDGEMENT),
     )
     for kind, form in forms:
         found = form.match(path)

@@ -6,10 +6,11 @@ Must never hold more than the attempt it was just asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
 
-from oyer.adjudicate import SeriesInput, TrialInput, named_aside, named_runs
+from oyer.adjudicate import Judge, Judges, SeriesInput, TrialInput, named_aside, named_runs
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import (
     ArchiveCheck,
@@ -25,15 +26,19 @@ from oyer.observe import read_trial
 from oyer.records import (
     KINDS,
     Case,
+    Evaluator,
+    Judgement,
     PinSet,
     Plan,
     PlannedTrial,
     Record,
+    Rubric,
     Series,
     document_of,
     parse_canonical,
     validate,
 )
+from oyer.verify.result import WITHHELD
 
 __all__ = [
     "Bundled",
@@ -47,6 +52,7 @@ __all__ = [
     "expected_envelope",
     "parse_record",
     "read_series",
+    "recorded_in",
 ]
 
 R = TypeVar("R", bound=Record)
@@ -230,8 +236,11 @@ def parse_record(data: bytes, kind: type[R], where: str) -> R:
     return record
 
 
-def read_series(reader: Reader) -> Reading:
-    """Read everything that scoring needs. Raises: OyerError where manifest, plan or a pinned case cannot be read."""
+def read_series(reader: Reader, asked: Mapping[str, Judge] = MappingProxyType({})) -> Reading:
+    """Read everything that scoring needs; `asked` are evaluators that judge here and now, by id.
+
+    Raises: OyerError where manifest, plan or a pinned case cannot be read.
+    """
     manifest = parse_record(reader.manifest(), Series, "series.json")
     plan = parse_record(reader.plan(), Plan, "plan.json")
     ledger = check_ledger(reader.ledger_bytes())
@@ -243,7 +252,31 @@ def read_series(reader: Reader) -> Reading:
     }
     trials = StoredTrials(reader, manifest, plan, ledger)
     aside = named_aside(_named_uncounted(reader, manifest, plan, ledger), ledger.closing)
-    return Reading(manifest, plan, ledger, trials, SeriesInput(plan, cases, trials, pinned, aside=aside))
+    judges = Judges(
+        rubrics={name: _pinned(reader, digest, Rubric) for name, digest in plan.rubrics.items()},
+        evaluators={name: _pinned(reader, digest, Evaluator) for name, digest in plan.evaluators.items()},
+        asked=asked,
+        recorded=recorded_in(reader),
+    )
+    return Reading(manifest, plan, ledger, trials, SeriesInput(plan, cases, trials, pinned, aside=aside, judges=judges))
+
+
+def recorded_in(reader: Reader, withheld: list[Problem] | None = None) -> Callable[[str], Judgement | None]:
+    """Return what reads a recorded judgement by its path; None for one that is not there or is no judgement.
+
+    One that was left out of a bundle is noted in `withheld`.
+    """
+
+    def read(path: str) -> Judgement | None:
+        try:
+            data = reader.read(path)
+            return None if data is None else parse_record(data, Judgement, path)
+        except OyerError as error:
+            if withheld is not None and error.code == WITHHELD:
+                withheld.append(error.problems[0])
+            return None
+
+    return read
 
 
 def expected_envelope(manifest: Series, planned: PlannedTrial, state: AttemptState) -> Envelope:

@@ -7,11 +7,15 @@ and never hold more than the arms of one repetition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from oyer.adjudicate import (
+    BUILT_IN,
+    Judge,
+    Judges,
     SeriesInput,
+    SeriesResult,
     TrialInput,
     by_run,
     derive_series,
@@ -22,10 +26,11 @@ from oyer.adjudicate import (
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import AttemptCheck, AttemptState, check_attempt
 from oyer.observe import trial_of
-from oyer.records import Case, PinSet, Plan, PlannedTrial, Record, Series, digest_bytes
+from oyer.records import Case, Evaluator, PinSet, Plan, PlannedTrial, Record, Rubric, Series, digest, digest_bytes
 from oyer.verify.attempts import AttemptReading, Shelf
 from oyer.verify.comparing import Comparing, Derivation, nothing_derived
-from oyer.verify.reading import Reader, expected_envelope, parse_record
+from oyer.verify.reading import Reader, expected_envelope, parse_record, recorded_in
+from oyer.verify.recorded import recorded_problem
 from oyer.verify.result import WITHHELD
 from oyer.verify.survey import Phase, Survey
 
@@ -55,11 +60,12 @@ class _Named(NamedTuple):
         return run in self.counted or run in self.aside
 
 
-def read_and_derive(survey: Survey, proven: Mapping[str, int]) -> Pass:
+def read_and_derive(survey: Survey, proven: Mapping[str, int], asked: Mapping[str, Judge]) -> Pass:
     """Read every attempt, and derive every repetition of the plan again from what was just read.
 
-    `proven` holds the sizes of blobs that were just measured and are what their names say. Almost no series holds an
-    effect that names another run: an attempt is read once, and again only where one read later names its run.
+    `proven` holds the sizes of blobs that were just measured and are what their names say; `asked` are evaluators that
+    judge again here and now, by id. Almost no series holds an effect that names another run: an attempt is read once,
+    and again only where one read later names its run.
     """
     shelf = Shelf(survey)
     if survey.plan is None or survey.manifest is None:
@@ -68,7 +74,7 @@ def read_and_derive(survey: Survey, proven: Mapping[str, int]) -> Pass:
     if survey.phase is Phase.BROKEN:
         why = nothing_derived("the ledger does not hold: which attempts count is not known", "ledger.jsonl")
         return Pass(_in_order(_rest(shelf, {})), why)
-    deriving = _Deriving(survey, survey.plan, survey.manifest, shelf, proven)
+    deriving = _Deriving(survey, survey.plan, survey.manifest, shelf, proven, asked)
     read: Read = {}
     for group in groups_of(survey.plan):
         read |= deriving.take(group, _Named({}, named_aside({}, survey.ledger.closing)))
@@ -110,12 +116,22 @@ def _named(survey: Survey, read: Read) -> _Named:
 class _Deriving:
     """Derives one repetition of a case and subject at a time, and compares what comes of it with what is recorded."""
 
-    def __init__(self, survey: Survey, plan: Plan, manifest: Series, shelf: Shelf, proven: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        survey: Survey,
+        plan: Plan,
+        manifest: Series,
+        shelf: Shelf,
+        proven: Mapping[str, int],
+        asked: Mapping[str, Judge],
+    ) -> None:
         self._survey = survey
         self._plan = plan
         self._manifest = manifest
         self._shelf = shelf
         self._proven = proven
+        self._asked = asked
+        self._judgements = _by_trial(survey)
         self._pins = _Pins(survey.reader)
         self._withheld: list[Problem] = []
         self.comparing = Comparing(survey)
@@ -129,14 +145,29 @@ class _Deriving:
         trials: dict[str, TrialInput] = {}
         for planned in group:
             trials |= self._trial(planned, read)
-        files = self._derived(group, trials, named, where)
+        shown = self._derived(group, trials, named, where)
         if self._withheld:
             self.comparing.undecided(where, self._withheld[0])
-        elif isinstance(files, Problem):
-            self.comparing.undecided(where, files)
+        elif isinstance(shown, Problem):
+            self.comparing.undecided(where, shown)
         else:
+            files = derived_files(shown)
             self.comparing.compare(files)
+            self.comparing.relies(shown.relied)
+            self._recorded(group, trials, files)
         return read
+
+    def _recorded(
+        self, group: Sequence[PlannedTrial], trials: Mapping[str, TrialInput], files: Collection[str]
+    ) -> None:
+        """Hold every recorded judgement that was not made again to the evidence that it says it judged."""
+        for planned in group:
+            for path in self._judgements.get(planned.trial, ()):
+                given = trials.get(planned.trial)
+                if path not in files:
+                    why = recorded_problem(self._survey, self._plan, path, given)
+                    if why is not None:
+                        self.comparing.unfounded(path, why)
 
     def _trial(self, planned: PlannedTrial, read: Read) -> Mapping[str, TrialInput]:
         """Read every attempt of a trial; return what scoring is given of the one that counts, if one does."""
@@ -179,8 +210,8 @@ class _Deriving:
 
     def _derived(
         self, group: Sequence[PlannedTrial], trials: Mapping[str, TrialInput], named: _Named, where: str
-    ) -> Mapping[str, bytes] | Problem:
-        """Derive a repetition: its outcomes and its comparison, as canonical bytes by path."""
+    ) -> SeriesResult | Problem:
+        """Derive a repetition: its judgements, its outcomes and its comparison."""
         first = group[0]
         pin = self._manifest.pinsets.get(first.subject, {}).get(first.case)
         try:
@@ -193,13 +224,35 @@ class _Deriving:
                 pinned={(first.subject, first.case): self._pins.read(pin, PinSet)},
                 named=named.counted,
                 aside=named.aside,
+                judges=self._judges(),
             )
-            return derived_files(derive_series(given))
+            return derive_series(given)
         except OyerError as error:
             return Problem("E-DERIVE", f"it cannot be derived: {error.problems[0]}", where)
         except (LookupError, ValueError, RecursionError) as error:
             # A pinned record at odds with itself (check 4 names it), or evidence that the law has no answer for.
             return Problem("E-DERIVE", f"it cannot be derived: {type(error).__name__}: {error}", where)
+
+    def _judges(self) -> Judges:
+        """Return how claims are judged, by what the plan fixed. Raises: OyerError where a pin cannot be read."""
+        plan = self._plan
+        law = plan.evaluators.get(BUILT_IN.id)
+        if law is not None and law != digest(BUILT_IN):
+            told = f"it was judged by another law of {BUILT_IN.id} than this version has"
+            raise EvidenceError("E-EVALUATOR-OTHER", told, hint="verify with the version of Oyer that ran it")
+        return Judges(
+            rubrics={name: self._pins.read(pin, Rubric) for name, pin in plan.rubrics.items()},
+            evaluators={name: self._pins.read(pin, Evaluator) for name, pin in plan.evaluators.items()},
+            asked=self._asked,
+            recorded=recorded_in(self._survey.reader, self._withheld),
+        )
+
+
+def _by_trial(survey: Survey) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for path in survey.of("judgement"):
+        found.setdefault(survey.parts[path].name, []).append(path)
+    return found
 
 
 class _Pins:

@@ -192,7 +192,7 @@ def _ending(ledger: LedgerCheck, data: bytes) -> LedgerRecord | None:
 
 
 def _phase(ledger: LedgerCheck, data: bytes | None, kinds: Iterable[Any]) -> Phase:
-    left = {"packed", "journal", "seal", "blob", "outcome", "comparison", "judgement", "later"}
+    left = {"packed", "journal", "seal", "blob", "outcome", "comparison", "judgement", "set", "later"}
     if not data:
         return Phase.BROKEN if left & set(kinds) else Phase.UNOPENED
     if ledger.intact:

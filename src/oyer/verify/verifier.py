@@ -7,6 +7,10 @@ result is believed. Source: the design's evidence page, "Verify".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from oyer.adjudicate import Judge
 from oyer.errors import OyerError, Problem
 from oyer.verify.check_01_archive import check_archive_safe
 from oyer.verify.check_02_seals import check_seals_exact, last_seal
@@ -16,9 +20,10 @@ from oyer.verify.check_05_chains import check_chains
 from oyer.verify.check_06_trials import check_trials
 from oyer.verify.check_07_blobs import check_blobs
 from oyer.verify.check_08_facts import check_facts
+from oyer.verify.check_09_judgements import check_judgements
 from oyer.verify.check_10_comparisons import check_comparisons
 from oyer.verify.measuring import measure_blobs, proven_blobs
-from oyer.verify.not_here import check_judgements, check_report
+from oyer.verify.not_here import check_report
 from oyer.verify.reading import Bundled, Keys, Reader
 from oyer.verify.rederive import read_and_derive
 from oyer.verify.result import Check, Signatures, Verification
@@ -26,20 +31,22 @@ from oyer.verify.survey import Survey, take_survey
 
 __all__ = ["verify_bundle", "verify_series"]
 
+NOBODY: Mapping[str, Judge] = MappingProxyType({})
+"""No evaluator besides the built-in one: plug-ins are code, and run only where somebody gives them."""
 MADE_UP = "that whoever ran the series did not make all of it up before sealing it"
 OTHERS = "whether other series of the same plan exist"
 UNREAD = ("seals", "signature", "records", "chains", "trials", "blobs", "facts", "judgements", "comparisons", "report")
 
 
-def verify_series(reader: Reader, keys: Keys | None = None) -> Verification:
+def verify_series(reader: Reader, keys: Keys | None = None, asked: Mapping[str, Judge] = NOBODY) -> Verification:
     """Verify a stored series, and that its plan is signed by a key where one is given; never raises for what is there.
 
     A file is read at most a few times, the attempts of one repetition are held at a time, a blob is unfolded in pieces.
     """
-    return _verify(reader, None, keys or Keys())
+    return _verify(reader, None, keys or Keys(), asked)
 
 
-def verify_bundle(bundle: Bundled, keys: Keys | None = None) -> Verification:
+def verify_bundle(bundle: Bundled, keys: Keys | None = None, asked: Mapping[str, Judge] = NOBODY) -> Verification:
     """Verify a bundle as a series, and that it is signed by a key where one is given; nothing is extracted.
 
     An archive that is not safe is not read, nor is a bundle of a version that is not known.
@@ -52,16 +59,16 @@ def verify_bundle(bundle: Bundled, keys: Keys | None = None) -> Verification:
     except OyerError as error:
         if error.code == "E-MANIFEST-VERSION":
             return _refused(archive, Check(2, "seals", "failed", error.problems, error.problems[0].message))
-    return _verify(bundle, bundle, keys or Keys())
+    return _verify(bundle, bundle, keys or Keys(), asked)
 
 
-def _verify(reader: Reader, bundle: Bundled | None, keys: Keys) -> Verification:
+def _verify(reader: Reader, bundle: Bundled | None, keys: Keys, asked: Mapping[str, Judge]) -> Verification:
     # Read, without judging: what is there, the records, the ledger and the seals; then every blob, once.
     survey = take_survey(reader)
     measured = measure_blobs(survey)
     # Read every attempt, repetition by repetition, and derive everything again from pins and journals, before any
     # check looks at what was recorded.
-    attempts, derivation = read_and_derive(survey, proven_blobs(survey, measured))
+    attempts, derivation = read_and_derive(survey, proven_blobs(survey, measured), asked)
 
     signature, held = check_signature(survey, bundle, keys)
     checks = (
@@ -73,8 +80,8 @@ def _verify(reader: Reader, bundle: Bundled | None, keys: Keys) -> Verification:
         check_trials(survey, attempts),  # (6): every planned trial accounted for, no unplanned one.
         check_blobs(survey, attempts, measured),  # (7): every blob present and right, none for nothing.
         check_facts(survey, derivation),  # (8): the facts are those of the evidence.
-        check_judgements(survey),  # (9): no judgement is recorded yet.
-        check_comparisons(survey, derivation),  # (10): the comparisons are those of the evidence.
+        check_judgements(survey, derivation),  # (9): the judgements are those that their evaluators make.
+        check_comparisons(survey, derivation),  # (10): comparisons and matched sets are those of the evidence.
         check_report(),  # (11): no report is stored with the series.
     )
     series = survey.manifest.series if survey.manifest is not None else None
