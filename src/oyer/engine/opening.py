@@ -142,7 +142,7 @@ def _fixed_records(request: RunRequest) -> Iterator[Record]:
     """Whatever the plan names by its digest and is no case: how results will be read, fixed before there are any."""
     yield from (outcome_form(source.case, request.rubrics) for source in request.cases)
     yield from request.rubrics.values()
-    yield from request.evaluators.values()
+    yield from request.pinned_evaluators.values()
     if request.suite is not None:
         yield request.suite
 

@@ -47,7 +47,7 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
         order=request.order,
         suite=request.suite,
         rubrics=request.rubrics,
-        evaluators=request.evaluators,
+        evaluators=request.pinned_evaluators,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from oyer.adjudicate import SeriesResult
+from oyer.adjudicate import BUILT_IN, Judge, SeriesResult
 from oyer.records import Case, Condition, Evaluator, LoadedCase, Plan, Rubric, TrialSuite
 from oyer.subjects import ModelSettings
 
@@ -52,7 +52,7 @@ class RunRequest:
     """One series. `out` must not exist, or be an empty directory. With `registered` nothing else than that runs.
 
     `rubrics` are those that claims of the cases name, `evaluators` the declared ones; with a `suite` its attempts,
-    exclusions and gates hold.
+    exclusions and gates hold. `judges` are the evaluators that were loaded from plug-ins, by id.
     """
 
     cases: tuple[CaseSource, ...]
@@ -68,6 +68,16 @@ class RunRequest:
     suite: TrialSuite | None = None
     rubrics: Mapping[str, Rubric] = field(default_factory=dict)
     evaluators: Mapping[str, Evaluator] = field(default_factory=dict)
+    judges: Mapping[str, Judge] = field(default_factory=dict)
+
+    @property
+    def pinned_evaluators(self) -> Mapping[str, Evaluator]:
+        """Every evaluator that the plan names: the declared ones, those that were loaded, and where anything is judged
+        the built-in one.
+        """
+        loaded = {name: judge.evaluator for name, judge in self.judges.items()}
+        built_in = {BUILT_IN.id: BUILT_IN} if self.rubrics else {}
+        return {**built_in, **self.evaluators, **loaded}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
+from types import MappingProxyType
 from typing import Any
 
-from oyer.adjudicate import SeriesResult, derive_series, derived_files
+from oyer.adjudicate import Judge, SeriesResult, derive_series, derived_files
 from oyer.engine.attempt import run_attempt
 from oyer.engine.context import AttemptPlan, SeriesContext, identity_of
 from oyer.engine.opening import Opening, open_series, secrets_of
@@ -82,7 +83,7 @@ async def _run(request: RunRequest, on_progress: OnProgress) -> SeriesOutcome:
             body["late"] = late_texts(late)
         store.ledger("closed", body=body)
         store.seal("run")
-        result = derive_into(store)
+        result = derive_into(store, request.judges)
     notes = (f"{len(late)} requests named a run after its sink was sealed",) if late else ()
     return SeriesOutcome(request.out, opening.plan, result, stop.asked, notes)
 
@@ -189,10 +190,13 @@ def _planner(request: RunRequest, opening: Opening) -> Planner:
     return plan
 
 
-def derive_into(store: SeriesStore) -> SeriesResult:
-    """Derive outcomes and comparisons from the sealed series and keep them under a seal of their own."""
+def derive_into(store: SeriesStore, judges: Mapping[str, Judge] = MappingProxyType({})) -> SeriesResult:
+    """Derive judgements, outcomes and comparisons from the sealed series and keep them under a seal of their own.
+
+    `judges` are the planned evaluators that were loaded from plug-ins, by id.
+    """
     with SeriesReader(store.root) as reader:
-        result = derive_series(read_series(reader).given)
+        result = derive_series(read_series(reader, judges).given)
     for path, data in derived_files(result).items():
         store.add(path, data)
     store.seal("judge")

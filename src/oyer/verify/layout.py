@@ -52,7 +52,7 @@ _JUDGEMENT = re.compile(r"^judgements/[0-9a-f]{64}/[0-9a-f]{64}/([^/]+)\.json\Z"
 
 
 class Part(NamedTuple):
-    """What a path stands for. `name` is a digest, a trial, or a comparison's or set's name; `attempt` only for trials."""
+    """What a path stands for. `name` is a digest, a trial, or a comparison's or set's name; `attempt` is a trial's."""
 
     kind: PartKind
     name: str = ""
