@@ -146,7 +146,7 @@ def test_a_message_made_to_break_its_reader(forger: Forger, text: str) -> None:
 
 
 def test_a_newer_vocabulary(forger: Forger) -> None:
-    forger.edit_events(forger.trial(CONFIRMED), HARNESS, lambda events: events[0]["body"].update(vocabulary=2))
+    forger.edit_events(forger.trial(CONFIRMED), HARNESS, lambda events: events[0]["body"].update(vocabulary=3))
     forger.reseal()
     assert "E-EVENT-VERSION" in expect(forger, 5)
 
@@ -581,7 +581,7 @@ def test_a_key_twice_in_the_plan(forger: Forger) -> None:
     assert "seed" in expect(forger, 4)
 
 
-@pytest.mark.parametrize(("name", "value"), [("seed", 8), ("vocabulary", 2), ("condition_order", ["baseline"])])
+@pytest.mark.parametrize(("name", "value"), [("seed", 8), ("vocabulary", 3), ("condition_order", ["baseline"])])
 def test_a_manifest_at_odds_with_its_plan(forger: Forger, name: str, value: Any) -> None:
     forger.edit_json(forger.root / "series.json", lambda manifest: manifest.update({name: value}))
     _reopen(forger)
@@ -728,11 +728,19 @@ def test_an_outcome_in_another_form(forger: Forger) -> None:
 
 
 def test_a_judgement_is_not_waved_through(forger: Forger) -> None:
+    path = forger.root / "judgements" / ("0" * 64) / ("1" * 64) / "t.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"{}")
+    forger.reseal()
+    told = expect(forger, 4, 9, only=True)
+    assert "E-DERIVED-EXTRA" in told and "E-PIN-MISSING" in told
+
+
+def test_a_name_that_is_no_judgement(forger: Forger) -> None:
     (forger.root / "judgements/e/r").mkdir(parents=True)
     (forger.root / "judgements/e/r/t.json").write_bytes(b"{}")
     forger.reseal()
-    found = verify(forger.root)
-    assert (found.exit_code, statuses(found)[9]) == (5, "not_run")
+    assert "E-SEAL-PATH" in expect(forger, 2)
 
 
 # ---------------------------------------------------------------- several at once, and the limit

@@ -18,15 +18,32 @@ from oyer.adjudicate import (
     SeriesResult,
     TrialInput,
     by_run,
-    derive_series,
+    derive_repetition,
+    derive_sets,
     derived_files,
     groups_of,
     named_aside,
+    set_name,
+    slim,
 )
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import AttemptCheck, AttemptState, check_attempt
 from oyer.observe import trial_of
-from oyer.records import Case, Evaluator, PinSet, Plan, PlannedTrial, Record, Rubric, Series, digest, digest_bytes
+from oyer.records import (
+    Case,
+    Comparison,
+    Evaluator,
+    Outcome,
+    PinSet,
+    Plan,
+    PlannedTrial,
+    Record,
+    Rubric,
+    Series,
+    canonical_bytes,
+    digest,
+    digest_bytes,
+)
 from oyer.verify.attempts import AttemptReading, Shelf
 from oyer.verify.comparing import Comparing, Derivation, nothing_derived
 from oyer.verify.reading import Reader, expected_envelope, parse_record, recorded_in
@@ -84,6 +101,7 @@ def read_and_derive(survey: Survey, proven: Mapping[str, int], asked: Mapping[st
         ended = [survey.ledger.counted(planned.trial) for planned in group]
         if any(named.names(state.run or "") for state in ended if state is not None):
             deriving.take(group, named)
+    deriving.sets()
     withheld = any(one.unreadable is not None and one.unreadable.code == WITHHELD for one in read.values())
     return Pass(_in_order(read), deriving.comparing.result(all_named=not withheld))
 
@@ -134,7 +152,44 @@ class _Deriving:
         self._judgements = _by_trial(survey)
         self._pins = _Pins(survey.reader)
         self._withheld: list[Problem] = []
+        self._outcomes: dict[str, Outcome] = {}
+        self._comparisons: dict[tuple[str, str, int], Comparison] = {}
+        self._unread: set[tuple[str, str, int]] = set()
+        self._members = self._set_members()
         self.comparing = Comparing(survey)
+
+    def _set_members(self) -> frozenset[str]:
+        """Every case that is part of a matched set; none where a case cannot be read, which its repetitions say."""
+        try:
+            cases = [self._pins.read(case.digest, Case) for case in self._plan.cases]
+        except (OyerError, ValueError):
+            return frozenset()
+        controls = {case.id: (*case.controls.negative, *case.controls.positive) for case in cases}
+        return frozenset(name for trap, names in controls.items() if names for name in (trap, *names))
+
+    def sets(self) -> None:
+        """Read every trap with its controls, from what is kept of each repetition, and compare."""
+        if not self._members:
+            return
+        cases = {case.id: self._pins.read(case.digest, Case) for case in self._plan.cases}
+        for one in derive_sets(self._plan, cases, self._outcomes, self._comparisons.values()):
+            path = f"sets/{set_name(one.trap, one.subject, one.repetition)}.json"
+            if any((member.case, one.subject, one.repetition) in self._unread for member in one.members):
+                why = Problem("E-DERIVE", "a member of the set could not be derived", path, "see checks 4 and 5")
+                self.comparing.undecided(path, why)
+            else:
+                self.comparing.compare({path: canonical_bytes(one)})
+
+    def _keep(self, group: Sequence[PlannedTrial], shown: SeriesResult | None) -> None:
+        """Keep of a repetition what the reading of sets needs: of members of sets alone, and little of each."""
+        key = group[0].case, group[0].subject, group[0].repetition
+        if key[0] not in self._members:
+            return
+        if shown is None:
+            self._unread.add(key)
+            return
+        self._outcomes.update((trial, slim(outcome)) for trial, outcome in shown.outcomes.items())
+        self._comparisons.update((key, comparison) for comparison in shown.comparisons)
 
     def take(self, group: Sequence[PlannedTrial], named: _Named) -> Read:
         """Read the attempts of a repetition, derive it, compare; return what is kept of each attempt."""
@@ -146,6 +201,7 @@ class _Deriving:
         for planned in group:
             trials |= self._trial(planned, read)
         shown = self._derived(group, trials, named, where)
+        self._keep(group, None if self._withheld or isinstance(shown, Problem) else shown)
         if self._withheld:
             self.comparing.undecided(where, self._withheld[0])
         elif isinstance(shown, Problem):
@@ -226,7 +282,7 @@ class _Deriving:
                 aside=named.aside,
                 judges=self._judges(),
             )
-            return derive_series(given)
+            return derive_repetition(given)
         except OyerError as error:
             return Problem("E-DERIVE", f"it cannot be derived: {error.problems[0]}", where)
         except (LookupError, ValueError, RecursionError) as error:
