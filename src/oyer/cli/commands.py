@@ -27,6 +27,7 @@ class Entry(NamedTuple):
 
 COMMANDS: Mapping[str, Entry] = {
     "demo": Entry("Start", "demo", "Run the packaged experiment against three scripted subjects, then verify it."),
+    "pin": Entry("Run", "pin", "Lock what a suite is made of, and say what moved since."),
     "plan": Entry("Run", "plan", "Say what would run, and write it down, signed, before it does."),
     "run": Entry("Run", "run", "Run cases against subjects and say what the evidence shows."),
     "show": Entry("Look", "show", "Show a series, or one trial of it message by message."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
 
     With --plan nothing else than the plan runs: what moved since it was written is named, and nothing starts (exit 3).
     """
+    from oyer.cli.locks import require_locked
     from oyer.cli.places import new_series_path
     from oyer.cli.planning import planned_selection
     from oyer.cli.running import INTERRUPTED, announce, outcome_value_of, run
@@ -50,9 +52,12 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     else:
         selection = select(names, options)
     out = new_series_path(options["out"])
+    unlocked = require_locked(selection)
     outcome = run(
         selection, out, jobs=options["jobs"], arguments=click.get_current_context().obj, registered=registered
     )
+    if unlocked is not None:
+        outcome = replace(outcome, notes=(*outcome.notes, unlocked))
     code = INTERRUPTED if outcome.interrupted else 0
     if as_json:
         print_json({**outcome_value_of(outcome, selection.cases), "exit_code": code})

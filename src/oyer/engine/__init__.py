@@ -8,6 +8,7 @@ series.
 from __future__ import annotations
 
 from oyer.engine.context import scripts_of
+from oyer.engine.locking import lock_suite
 from oyer.engine.planning import plan_request
 from oyer.engine.request import CaseSource, OnProgress, Progress, Registered, RunRequest, SeriesOutcome, SubjectSpec
 from oyer.engine.series import run_series
@@ -20,6 +21,7 @@ __all__ = [
     "RunRequest",
     "SeriesOutcome",
     "SubjectSpec",
+    "lock_suite",
     "plan_request",
     "run_series",
     "scripts_of",

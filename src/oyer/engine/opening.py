@@ -29,7 +29,7 @@ from oyer.host import (
     sweep_run,
     take_snapshot,
 )
-from oyer.instruments import TappedServer, discover
+from oyer.instruments import Listing, TappedServer, discover
 from oyer.plan import outcome_form
 from oyer.records import PinSet, Plan, Record, Series, ToolPin, canonical_bytes, digest
 from oyer.store import SeriesStore
@@ -179,23 +179,32 @@ async def _look(source: CaseSource, subjects: tuple[SubjectSpec, ...]) -> _Seen:
         await to_the_end(asyncio.to_thread(rundir.remove))
 
 
-async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
+async def list_server(
+    source: CaseSource, name: str, rundir: RunDir, *, further: bool = False
+) -> tuple[Listing, Placement]:
+    """Start one server of a case where its world is a scratch copy, and return what it lists. Raises: Blocked."""
     case = source.case
+    problem = isolation_problem(case)
+    if problem is not None:
+        raise Blocked("E-ISOLATION", problem)
     placement = Placement.of(case, str(new_run_id()), rundir)
     for sink in case.sinks:
         placement.add(f"sink.{sink}.url", NOWHERE)
         placement.add(f"sink.{sink}.token", "none")
     server = case.servers[name]
-    problem = isolation_problem(case)
-    if problem is not None:
-        return ToolPin(command=server.command, listing=None, problem=problem)
     command, env = place_server(server, placement.values, source.base)
     tapped = TappedServer(
         name, command, {**base_environment(rundir.home, rundir.temp, os.environ), **env}, rundir.world, str(rundir.root)
     )
+    limit_s = min(case.budget.answer_s, OPENING_S)
+    patience = Patience(settle_s=server.settle_s)
+    return await discover(tapped, limit_s=limit_s, patience=patience, further=further), placement
+
+
+async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
+    server = source.case.servers[name]
     try:
-        limit_s = min(case.budget.answer_s, OPENING_S)
-        listing = await discover(tapped, limit_s=limit_s, patience=Patience(settle_s=server.settle_s))
+        listing, _ = await list_server(source, name, rundir)
     except Blocked as problem:
         # Pinned as unobserved: the trials then meet the same server, and say what became of it.
         return ToolPin(command=server.command, listing=None, problem=str(problem))

@@ -6,7 +6,16 @@ Owns the order in which trials are planned. Must never know how a trial is run, 
 from __future__ import annotations
 
 from oyer.plan.build import build_plan, seeded_order, trial_name
-from oyer.plan.drift import Drift, plan_drift
+from oyer.plan.drift import Drift, lock_drift, plan_drift
 from oyer.plan.forms import outcome_form, rubrics_of
 
-__all__ = ["Drift", "build_plan", "outcome_form", "plan_drift", "rubrics_of", "seeded_order", "trial_name"]
+__all__ = [
+    "Drift",
+    "build_plan",
+    "lock_drift",
+    "outcome_form",
+    "plan_drift",
+    "rubrics_of",
+    "seeded_order",
+    "trial_name",
+]

@@ -1,4 +1,4 @@
-"""What moved between a plan and now: field by field, old and new.
+"""What moved between a plan, or a lock, and now: field by field, old and new.
 
 Owns the comparison of two plans and of the cases they name. Must never call two things equal because one was not
 looked at.
@@ -6,14 +6,15 @@ looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from oyer.records import Case, Plan, canonical_bytes, path_text, plain
+from oyer.records import Case, Plan, SuiteLock, canonical_bytes, path_text, plain
 
-__all__ = ["Drift", "plan_drift"]
+__all__ = ["Drift", "lock_drift", "plan_drift"]
 
 _MOST_LETTERS = 120
+_LETTERS_BEFORE = 40
 
 Steps = tuple[str | int, ...]
 
@@ -41,6 +42,20 @@ def plan_drift(
     return tuple(found)
 
 
+def lock_drift(locked: SuiteLock, now: SuiteLock, cases: Collection[str] | None = None) -> tuple[Drift, ...]:
+    """Return every field in which a suite's side differs from its lock; of these cases only, where they are named."""
+    one, other = plain(locked), plain(now)
+    for value in (one, other):
+        if cases is not None:
+            value["cases"] = {name: case for name, case in value["cases"].items() if name in cases}
+            used = {claim["rubric"] for case in value["cases"].values() for claim in case["record"]["claims"]}
+            value["rubrics"] = {name: rubric for name, rubric in value["rubrics"].items() if name in used}
+        for case in value["cases"].values():
+            for server in case["servers"].values():
+                del server["tool_texts"]  # their digests say it
+    return tuple(_differences(one, other, ()))
+
+
 def _moved(planned: Plan, now: Plan) -> set[str]:
     """The cases that moved themselves: the form of their outcomes only follows."""
     before, after = ({case.id: case.digest for case in plan.cases} for plan in (planned, now))
@@ -65,7 +80,17 @@ def _differences(one: Any, other: Any, path: Steps) -> Iterator[Drift]:
         for index, (mine, yours) in enumerate(zip(one, other, strict=True)):
             yield from _differences(mine, yours, (*path, index))
     elif one is ... or other is ... or canonical_bytes(one) != canonical_bytes(other):
-        yield Drift(path_text(path), _shown(one), _shown(other))
+        yield Drift(path_text(path), *_both(one, other))
+
+
+def _both(one: Any, other: Any) -> tuple[str, str]:
+    """Show two values; of long texts that begin alike, the part in which they differ."""
+    if not (isinstance(one, str) and isinstance(other, str)) or max(len(one), len(other)) <= _MOST_LETTERS:
+        return _shown(one), _shown(other)
+    alike = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    start = max(0, alike - _LETTERS_BEFORE)
+    lead = "..." if start else ""
+    return lead + _shown(one[start:]), lead + _shown(other[start:])
 
 
 def _shown(value: Any) -> str:

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         CallFailed,
         ClientEvent,
         McpClient,
+        PageListed,
         Ready,
         ServerAsked,
         ServerNotified,
@@ -157,6 +158,7 @@ __all__ = [
     "Occurrence",
     "OccurrenceCounter",
     "Overlong",
+    "PageListed",
     "Ready",
     "Request",
     "SchemaCheck",
@@ -225,7 +227,8 @@ _HOMES = {
         same_json subset_of""",
     "listing": "listing_digest",
     "mcp_client": """
-        CallFailed ClientEvent McpClient Ready ServerAsked ServerNotified ToolReturned ToolsListed tool_text""",
+        CallFailed ClientEvent McpClient PageListed Ready ServerAsked ServerNotified ToolReturned ToolsListed
+        tool_text""",
     "mcp_server": "Tool ToolFunction ToolServer tool_error",
     "policy": "REFUSAL_TEXT BlockRule approval changed_tools label refuse strip_fields",
     "schema": "SchemaCheck check_schema",

@@ -27,6 +27,7 @@ __all__ = [
     "CallFailed",
     "ClientEvent",
     "McpClient",
+    "PageListed",
     "Ready",
     "ServerAsked",
     "ServerNotified",
@@ -50,6 +51,14 @@ class ToolsListed(NamedTuple):
 
     tools: tuple[dict[str, JsonValue], ...]
     complete: bool
+
+
+class PageListed(NamedTuple):
+    """One page of what a server offers beside tools, as it came; `cursor` asks for the next one."""
+
+    method: str
+    cursor: str | None
+    raw: bytes
 
 
 class ToolReturned(NamedTuple):
@@ -88,7 +97,9 @@ class ServerNotified(NamedTuple):
     raw: bytes
 
 
-ClientEvent: TypeAlias = Ready | ToolsListed | ToolReturned | CallFailed | ServerAsked | ServerNotified | Noise
+ClientEvent: TypeAlias = (
+    Ready | ToolsListed | PageListed | ToolReturned | CallFailed | ServerAsked | ServerNotified | Noise
+)
 
 
 class McpClient:
@@ -127,6 +138,10 @@ class McpClient:
         """Return the request for the listing; further pages are asked for by `feed`."""
         self._pages = []
         return self._request("tools/list", {})
+
+    def list_page(self, method: Literal["prompts/list", "resources/list"], cursor: str | None = None) -> bytes:
+        """Return the request for one page of prompts or resources; `PageListed` follows, or `CallFailed`."""
+        return self._request(method, {} if cursor is None else {"cursor": cursor})
 
     def call_tool(self, name: str, arguments: Mapping[str, object]) -> bytes:
         """Return a tool call. Its id is the last of `pending`."""
@@ -190,6 +205,9 @@ class McpClient:
             return [ToolReturned(number, tool or "", tool_text(result), is_error, result, message.raw)]
         if method == "tools/list":
             return self._page(result)
+        if method in ("prompts/list", "resources/list"):
+            cursor = result.get("nextCursor")
+            return [PageListed(method, cursor if isinstance(cursor, str) and cursor else None, message.raw)]
         if method == "initialize":
             self._outgoing.append(encode_message({"method": "notifications/initialized"}))
             version = result.get("protocolVersion")

@@ -44,7 +44,10 @@ class OutcomeForm(Record):
 
 
 class LockedServer(Record):
-    """One server as it answered when the suite was pinned: digests of the bytes it sent, `null` without an answer."""
+    """One server as it answered when the suite was pinned: digests of the bytes it sent, `null` without an answer.
+
+    Where those bytes name the directory of the run they were asked in, its placeholder is digested in its place.
+    """
 
     command: tuple[str, ...]
     initialize: str | None = None
@@ -53,6 +56,9 @@ class LockedServer(Record):
     resources: str | None = None
     tool_names: tuple[str, ...] = ()
     tool_digests: Mapping[str, str] = Field(default_factory=dict)
+    tool_texts: Mapping[str, str] = Field(
+        default_factory=dict, description="each tool's definition as it was sent, so that a difference has words"
+    )
     problem: str | None = None
 
 

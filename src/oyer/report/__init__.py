@@ -18,6 +18,7 @@ from oyer.report.interchange import (
     problem_value,
 )
 from oyer.report.ledger import render_ledger
+from oyer.report.lock_words import LockDifference, lock_differences
 from oyer.report.page import Line, Look, Page, Segment, Style, cut, fold, line, page_text, say, width_of
 from oyer.report.safe import neutralise, printable_lines
 from oyer.report.strip import Cell, CellState, Row, read_strip, render_legend, render_strip
@@ -30,6 +31,7 @@ __all__ = [
     "Cell",
     "CellState",
     "Line",
+    "LockDifference",
     "Look",
     "Message",
     "Page",
@@ -44,6 +46,7 @@ __all__ = [
     "fold",
     "ledger_value",
     "line",
+    "lock_differences",
     "message_value",
     "neutralise",
     "outcome_value",

@@ -1,0 +1,92 @@
+"""Locks of suites: where one stands, reading one, writing one, and refusing to run what moved away from it.
+
+Owns the file. Looking at worlds and servers is the engine's, comparing is `oyer.plan`'s, words are `oyer.report`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oyer.cli.scopes import PlacedSuite
+from oyer.cli.selection import judged_by
+from oyer.engine import CaseSource, lock_suite
+from oyer.errors import Problem, RecordError, UsageError
+from oyer.plan import lock_drift
+from oyer.records import SuiteLock, parse_documents, plain, validate
+
+if TYPE_CHECKING:
+    from oyer.cli.selection import Selection
+
+__all__ = ["lock_now", "lock_path", "read_lock", "require_locked", "write_lock"]
+
+_LARGEST_BYTES = 1 << 28
+
+
+def lock_path(suite: PlacedSuite) -> Path:
+    """Return where the lock of a suite stands: beside its file; of a packaged one, in the working directory."""
+    from oyer.library import find_record
+
+    if find_record(suite.suite.id, "TrialSuite@1") == suite.path:
+        return Path(f"{suite.suite.id}.lock.json")
+    return suite.path.with_name(f"{suite.path.stem}.lock.json")
+
+
+def lock_now(suite: PlacedSuite) -> SuiteLock:
+    """Look at everything the suite is made of: start its servers once, hash its files. Raises: OyerError."""
+    sources = [CaseSource(placed.loaded, placed.base, placed.world) for placed in suite.cases]
+    rubrics, evaluators = judged_by(suite.cases, suite.scope)
+    base = suite.path.parent
+    plugins = {text: f"sha256:{sha256((base / text).read_bytes()).hexdigest()}" for text in suite.suite.plugins}
+    return lock_suite(suite.suite, sources, rubrics, evaluators, plugins)
+
+
+def read_lock(path: Path) -> SuiteLock:
+    """Read a lock. Raises: UsageError E-PATH, RecordError with everything that is wrong."""
+    try:
+        with path.open("rb") as source:
+            data = source.read(_LARGEST_BYTES)
+    except OSError as error:
+        hint = "make one: oyer pin SUITE"
+        raise UsageError("E-PATH", f"cannot be read: {error.strerror or error}", where=str(path), hint=hint) from error
+    documents = parse_documents(data, name=str(path))
+    record = validate(documents[0], {"SuiteLock@1": SuiteLock}) if len(documents) == 1 else None
+    if not isinstance(record, SuiteLock):
+        raise RecordError("E-RECORD-KIND", "not one lock of a suite", where=str(path), hint="make one: oyer pin SUITE")
+    return record
+
+
+def write_lock(lock: SuiteLock, path: Path) -> None:
+    """Write a lock, sorted and indented, in the place of an older one. Raises: UsageError."""
+    text = json.dumps(plain(lock), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UsageError("E-PATH", f"cannot be written: {error.strerror or error}", where=str(path)) from error
+
+
+def require_locked(selection: Selection) -> str | None:
+    """Refuse a suite that moved away from its lock. Returns a sentence where it has none to move from.
+
+    Raises: RecordError E-PIN-DRIFT with every field, old and new.
+    """
+    suite = selection.suite
+    if suite is None:
+        return None
+    path = lock_path(suite)
+    if not path.is_file():
+        return f"This suite is not locked: nothing says whether it moved since it was written (oyer pin, {path.name})."
+    drifts = lock_drift(read_lock(path), lock_now(suite), [placed.loaded.case.id for placed in suite.cases])
+    if drifts:
+        hint = f"see oyer pin --diff, and pin anew if this is meant ({path})"
+        raise RecordError.of(
+            Problem("E-PIN-DRIFT", f"{drift.planned} when it was pinned, {drift.now} now", drift.field, hint)
+            for drift in drifts
+        )
+    return None

@@ -1,0 +1,131 @@
+"""The suite's side of what is pinned, as it is now: every world hashed, every server started once and asked.
+
+Owns the looking. Must never keep a server running, and never take a server that did not answer for one that changed
+nothing: its problem stands in the lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from oyer.engine.opening import LOOKING_AT_ONCE, list_server
+from oyer.engine.place import Placement
+from oyer.engine.request import CaseSource
+from oyer.engine.stopping import to_the_end
+from oyer.errors import Blocked, ProtocolError
+from oyer.host import RunDir, copy_world, make_run_dir, sweep_run, take_snapshot
+from oyer.instruments import Listing
+from oyer.plan import outcome_form
+from oyer.protocol import Span, find_span, listing_digest
+from oyer.records import Evaluator, LockedCase, LockedServer, Rubric, SuiteLock, TrialSuite, digest
+
+__all__ = ["lock_suite"]
+
+
+def lock_suite(
+    suite: TrialSuite,
+    sources: Sequence[CaseSource],
+    rubrics: Mapping[str, Rubric],
+    evaluators: Mapping[str, Evaluator],
+    plugins: Mapping[str, str],
+) -> SuiteLock:
+    """Look at everything a suite is made of, and return it as a lock. Raises: OyerError where a world is unreadable."""
+    cases = asyncio.run(_lock_cases(sources, rubrics))
+    return SuiteLock(
+        oyer="SuiteLock@1",
+        suite=suite,
+        suite_digest=digest(suite),
+        cases=cases,
+        rubrics=rubrics,
+        evaluators=evaluators,
+        plugins=plugins,
+    )
+
+
+async def _lock_cases(sources: Sequence[CaseSource], rubrics: Mapping[str, Rubric]) -> dict[str, LockedCase]:
+    gate = asyncio.Semaphore(LOOKING_AT_ONCE)
+
+    async def look(source: CaseSource) -> LockedCase:
+        async with gate:
+            return await _lock_case(source, rubrics)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            looking = {source.case.id: group.create_task(look(source)) for source in sources}
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return {name: task.result() for name, task in looking.items()}
+
+
+async def _lock_case(source: CaseSource, rubrics: Mapping[str, Rubric]) -> LockedCase:
+    rundir = make_run_dir()
+    try:
+        if source.world is not None:
+            copying = asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
+            await to_the_end(copying)
+        world = await asyncio.to_thread(take_snapshot, rundir.world)
+        servers = {name: await _lock_server(source, name, rundir) for name in source.case.servers}
+    finally:
+        await sweep_run(str(rundir.root))
+        await to_the_end(asyncio.to_thread(rundir.remove))
+    return LockedCase(
+        digest=source.loaded.digest,
+        record=source.case,
+        world=None if source.world is None else world.digest,
+        world_files={entry.path: f"sha256:{entry.sha256}" for entry in world.entries},
+        servers=servers,
+        form=digest(outcome_form(source.case, rubrics)),
+    )
+
+
+async def _lock_server(source: CaseSource, name: str, rundir: RunDir) -> LockedServer:
+    command = source.case.servers[name].command
+    try:
+        listing, placement = await list_server(source, name, rundir, further=True)
+    except Blocked as problem:
+        return LockedServer(command=command, problem=problem.problems[0].message.replace(str(rundir.root), "{run.dir}"))
+    tools = _tools(listing, placement)
+    return LockedServer(
+        command=command,
+        initialize=_digest((listing.greeting,), placement),
+        tools=_digest(listing.answers, placement),
+        prompts=None if listing.prompts is None else _digest(listing.prompts, placement),
+        resources=None if listing.resources is None else _digest(listing.resources, placement),
+        tool_names=tuple(tools),
+        tool_digests={tool: f"raw:{sha256(text).hexdigest()}" for tool, text in tools.items()},
+        tool_texts={tool: text.decode("utf-8", "replace") for tool, text in tools.items()},
+        problem=None if listing.complete else "the listing did not end within its bound",
+    )
+
+
+def _digest(answers: Sequence[bytes], placement: Placement) -> str:
+    return listing_digest([_masked(answer, placement) for answer in answers])
+
+
+def _masked(data: bytes, placement: Placement) -> bytes:
+    for token, name in placement.masks.items():
+        if name.endswith(".token}"):
+            continue  # no sink is up, so this is no token but a word that anybody may use
+        data = data.replace(token.encode(), name.encode())
+    return data
+
+
+def _tools(listing: Listing, placement: Placement) -> dict[str, bytes]:
+    """Every tool's definition in the bytes in which it was sent, by name."""
+    found: dict[str, bytes] = {}
+    names = iter([str(tool.get("name")) for tool in listing.tools])
+    for answer in listing.answers:
+        place = 0
+        while (span := _span(answer, place)) is not None:
+            found[next(names, f"#{len(found)}")] = _masked(answer[span.start : span.end], placement)
+            place += 1
+    return found
+
+
+def _span(answer: bytes, place: int) -> Span | None:
+    try:
+        return find_span(answer, f"/result/tools/{place}")
+    except ProtocolError:
+        return None
