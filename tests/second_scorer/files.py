@@ -12,13 +12,13 @@ CONFORM = Path(__file__).resolve().parent.parent / "conform"
 BOOL = "tag:yaml.org,2002:bool"
 
 
-class Loader(yaml.SafeLoader):
+class Loader(yaml.CSafeLoader):
     """YAML 1.2: only `true` and `false` are truth values; `on` and `no` are words."""
 
 
 Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in known if tag != BOOL]
-    for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for first, known in yaml.CSafeLoader.yaml_implicit_resolvers.items()
 }
 Loader.add_implicit_resolver(BOOL, re.compile(r"^(?:true|false)$"), list("tf"))
 
