@@ -32,7 +32,7 @@ def text(value):
 
 
 def listing(cursor):
-    names = [f"tool{number}" for number in range(14)]
+    names = ["echo", *(f"tool{number}" for number in range(13))]
     if cursor == "8":
         return {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names[8:]]}
     return {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names[:8]], "nextCursor": "8"}

@@ -62,6 +62,20 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f"oyer.cli.{entry.module}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is asked for, or name the nearest one. Raises: click.UsageError."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], list(COMMANDS), n=1, cutoff=0.5)
+            if not near:
+                raise
+            raise click.UsageError(f"No such command {args[0]!r}: did you mean {near[0]}?", ctx) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by section, without loading any."""
         for section in _SECTIONS:

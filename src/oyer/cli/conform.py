@@ -28,7 +28,8 @@ def command(file: Path, as_json: bool) -> int:
     """Score every vector of a FILE and say where the scorer disagrees with it.
 
     Real journals are made from each vector, sealed, and read again. Nothing is started and nothing is written. Exit
-    code 0: all agree; 1: at least one does not; 3: the file is malformed.
+    code 0: all agree; 1: at least one does not; 3: the file is malformed. The vectors that Oyer's own scorer is held to
+    are in `tests/conform/own-vectors.yaml` of the repository.
     """
     import sys
 

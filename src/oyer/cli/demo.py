@@ -47,7 +47,7 @@ def command(out: Path | None, as_json: bool) -> int:
     path = new_series_path(out)
     bundle = bundle_path(path)
     if out is not None:
-        require_new_file(bundle, in_new_directory=True)  # the series is written first, and makes it
+        require_new_file(bundle)
     look = look_of(sys.stdout)
     if not as_json:
         print_page((*fold([say(_INTRODUCTION)], look), ()))

@@ -74,9 +74,18 @@ def _packages() -> Iterator[Finding]:
             found[name] = version(name)
         except PackageNotFoundError:
             gone.append(name)
+    yield _signing()
     if gone:
         yield Finding("Python", "packages", "missing", ", ".join(gone), "install Oyer anew", needed=True)
     yield Finding("Python", "packages", "ok", ", ".join(f"{name} {number}" for name, number in sorted(found.items())))
+
+
+def _signing() -> Finding:
+    try:
+        return Finding("Python", "signing", "ok", f"keys can be made and used (cryptography {version('cryptography')})")
+    except PackageNotFoundError:
+        told = "nothing can be signed here; signatures are still checked"
+        return Finding("Python", "signing", "limited", told, "pip install 'securesystemslib[crypto]' (the extra sign)")
 
 
 def _bare(requirement: str) -> str:

@@ -39,7 +39,8 @@ def open_series_reader(path: Path) -> SeriesReader:
     try:
         names = sorted(os.listdir(path))  # noqa: PTH208
     except OSError as error:
-        told = "there is no such directory" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+        missing = "there is no such file" if path.suffix == ".oyer" else "there is no such file or directory"
+        told = missing if isinstance(error, FileNotFoundError) else error.strerror or str(error)
         hint = "name the directory of a series, or a bundle"
         raise UsageError("E-PATH", told, where=str(path), hint=hint) from error
     parts = {"series.json", "plan.json", "ledger.jsonl", "trials", "seals", "pins"}

@@ -25,7 +25,7 @@ from oyer.errors import EvidenceError, RecordError, UsageError
 from oyer.evidence import Signed, encode_signed, make_plan_statement, parse_plan_statement, parse_signed
 from oyer.host import read_signing_key, stamp
 from oyer.records import Plan, PlanFile, canonical_bytes, digest, parse_documents, plain, validate
-from oyer.store import require_new_file
+from oyer.store import make_parents, require_new_file
 from oyer.subjects import ModelSettings
 
 __all__ = ["Bounds", "WrittenPlan", "bounds_of", "planned_selection", "read_plan_file", "write_plan"]
@@ -88,6 +88,7 @@ def write_plan(plan: Plan, selection: Selection, names: Sequence[str], out: Path
         signature=None if signed is None else json.loads(encode_signed(signed)),
     )
     text = json.dumps(plain(file), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    make_parents(out)
     try:
         with out.open("xb") as target:
             target.write(text.encode())

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from oyer.adjudicate import SeriesResult, count_ledger, derive_series
 from oyer.cli.places import open_series_reader
-from oyer.errors import UsageError
+from oyer.errors import Problem, UsageError
 from oyer.observe import TrialEvidence
 from oyer.records import Comparison, Outcome, PlannedTrial, plain
 from oyer.report import (
@@ -40,6 +40,11 @@ class Retained(NamedTuple):
         """Return the counted attempt of a trial."""
         given = self.reading.given.trials.get(trial)
         return None if given is None else given.evidence
+
+    def damage(self, trial: str) -> tuple[Problem, ...]:
+        """Return why the counted attempt of a trial cannot be unpacked; nothing where it can."""
+        self.evidence(trial)
+        return self.reading.trials.unreadable.get(trial, ())
 
     def comparison_of(self, trial: str) -> Comparison | None:
         """Return the comparison that a trial is an arm of."""
@@ -95,7 +100,10 @@ def trial_value(retained: Retained, planned: PlannedTrial, *, messages: bool) ->
         "layer_facts": [] if outcome is None else [plain(fact) for fact in outcome.observations],
         "links": [] if arm is None else [plain(link) for link in arm.links],
         "reasons": [plain(reason) for reason in _reasons(comparison, planned.condition)],
-        "defects": [] if evidence is None else [problem_value(defect) for defect in evidence.defects],
+        "defects": [
+            problem_value(defect)
+            for defect in (*retained.damage(planned.trial), *(() if evidence is None else evidence.defects))
+        ],
     }
     if messages:
         value["messages"] = [] if evidence is None else [message_value(m) for m in read_transcript(evidence)]

@@ -81,6 +81,13 @@ def _trial_page(retained: Retained, planned: PlannedTrial, look: Look, *, raw: b
     page: Page = (line(say(planned.trial, "strong")),)
     if outcome is None or evidence is None:
         return (*page, line("  ", say("no sealed attempt: this trial did not run to its end", "warn")))
+    damage = retained.damage(planned.trial)
+    if damage:
+        told = "what is stored of this trial is damaged and cannot be read; nothing rests on it"
+        page += (line("  ", say(told, "bad")),)
+        for problem in damage:
+            page += fold([say(str(problem), "bad")], look, indent="  ", hanging="    ")
+        return page
     page += render_trial(outcome, retained.comparison_of(planned.trial), look)
     for defect in evidence.defects:
         page += fold([say(str(defect), "bad")], look, indent="  ", hanging="    ")

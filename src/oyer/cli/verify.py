@@ -79,7 +79,8 @@ def verification_page(found: Verification, look: Look) -> Page:
     for check in found.checks:
         told = check.status.replace("_", " ")
         page += (line(say(f"  {check.number:>2}  "), say(cut(told, 16), _STYLES[check.status]), say(check.name)),)
-        if check.detail:
+        said = check.findings[0].message if check.findings else ""
+        if check.detail and not (check.status == "not_run" and said.startswith(check.detail)):
             page += fold([say(check.detail, "dim")], look, indent=" " * 22)
         for finding in check.findings[:_MOST_FINDINGS]:
             page += fold([say(str(finding), _STYLES[check.status])], look, indent=" " * 22, hanging=" " * 24)

@@ -14,7 +14,7 @@ from oyer.engine.place import Placement, place_server
 from oyer.engine.planning import build_requested, plan_request, require_registered
 from oyer.engine.request import CaseSource, RunRequest, SubjectSpec
 from oyer.engine.stopping import to_the_end
-from oyer.errors import Blocked
+from oyer.errors import Blocked, Problem, RecordError
 from oyer.evidence import VOCABULARY, Redactor
 from oyer.host import (
     Patience,
@@ -31,7 +31,7 @@ from oyer.host import (
 )
 from oyer.instruments import Listing, TappedServer, discover
 from oyer.plan import outcome_form
-from oyer.records import PinSet, Plan, Record, Series, ToolPin, canonical_bytes, digest
+from oyer.records import PinSet, Plan, Record, Series, ToolPin, canonical_bytes, digest, tool_breaches
 from oyer.store import SeriesStore
 from oyer.subjects import SubjectIdentity
 
@@ -69,6 +69,7 @@ async def open_series(request: RunRequest) -> Opening:
     build_requested(request, {})
     series = f"s{new_run_id()[1:]}"
     seen = await _look_at_all(request.cases, request.subjects)
+    _require_tools(request.cases, seen)
     plan = build_requested(request, {case: found.world_digest for case, found in seen.items()})
     require_registered(request, plan)
     pins: dict[str, bytes] = {source.loaded.digest: canonical_bytes(source.case) for source in request.cases}
@@ -145,6 +146,25 @@ def _fixed_records(request: RunRequest) -> Iterator[Record]:
     yield from request.pinned_evaluators.values()
     if request.suite is not None:
         yield request.suite
+
+
+def _require_tools(sources: Sequence[CaseSource], seen: Mapping[str, _Seen]) -> None:
+    """Refuse every tool that a case names and its server does not list. Raises: RecordError.
+
+    A server that did not list its tools is left to the trials, which say what became of it.
+    """
+    problems: list[Problem] = []
+    for source in sources:
+        pins = seen[source.case.id].tools.items()
+        listed = {name: pin.tools for name, pin in pins if pin.listing is not None and pin.problem is None}
+        document, told = source.loaded.full, set[str]()
+        for breach in tool_breaches(source.case, listed):
+            derived = document.position(breach.path) == document.position(())  # its author wrote it elsewhere
+            if not derived or breach.message not in told:
+                problems.append(document.problem(breach.code, breach.path, breach.message, breach.hint))
+            told.add(breach.message)
+    if problems:
+        raise RecordError.of(problems)
 
 
 async def _look_at_all(sources: Sequence[CaseSource], subjects: tuple[SubjectSpec, ...]) -> dict[str, _Seen]:

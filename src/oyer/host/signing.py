@@ -60,6 +60,7 @@ def make_key_pair(place: Path) -> KeyPair:
     signer = _signer_type().generate_ed25519()
     raw = _public_bytes(signer)
     try:
+        place.parent.mkdir(parents=True, exist_ok=True)
         _write_new(private, signer.private_bytes, 0o600)
         _write_new(public, encode_public_key(raw), 0o644)
     except OSError as error:

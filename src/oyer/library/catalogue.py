@@ -69,8 +69,13 @@ def find_case(name: str) -> Path:
     for case in packaged_cases():
         if case.name == name:
             return case.path
-    known = ", ".join(case.name for case in packaged_cases())
-    raise UsageError("E-CASE-UNKNOWN", f"there is no packaged case {name!r}", hint=f"name a file, or one of {known}")
+    from oyer.records import nearest
+
+    known = tuple(case.name for case in packaged_cases())
+    close = nearest(name, known)
+    meant = f"did you mean {close}? " if close else ""
+    hint = f"{meant}name a file, or one of {', '.join(known)}"
+    raise UsageError("E-CASE-UNKNOWN", f"there is no packaged case {name!r}", hint=hint)
 
 
 def find_suite(name: str) -> Path | None:

@@ -111,6 +111,7 @@ from oyer.records.schema import json_schema, kind_of
 from oyer.records.source_text import MAX_SAFE_INTEGER, Path, nearest, path_text
 from oyer.records.suite import Aggregate, Exclusion, Order, Sequential, SuiteCase, SuiteRepeat, TrialSuite
 from oyer.records.suite_rules import controls_of, set_breaches, suite_breaches
+from oyer.records.tool_names import NamedTool, tool_breaches, tools_named
 from oyer.records.validation import find_problems, problems_of, validate, validate_as
 
 __all__ = [
@@ -188,6 +189,7 @@ __all__ = [
     "MatchedSet",
     "MatcherForm",
     "MutantResult",
+    "NamedTool",
     "Oracle",
     "Order",
     "Outcome",
@@ -286,6 +288,8 @@ __all__ = [
     "rubric_flaws",
     "set_breaches",
     "suite_breaches",
+    "tool_breaches",
+    "tools_named",
     "validate",
     "validate_as",
 ]

@@ -28,11 +28,12 @@ R = TypeVar("R", bound=Record)
 
 
 class LoadedCase(NamedTuple):
-    """A Case with the digest of its full form, and the document it came from."""
+    """A Case with the digest of its full form, the document it came from, and that document in its full form."""
 
     case: Case
     digest: Digest
     document: Document
+    full: Document
 
 
 class LoadedRecord(NamedTuple, Generic[R]):
@@ -148,10 +149,10 @@ def _cases(
     problems: list[Problem] = []
     own: set[tuple[str, str, str]] = set()
     for document in sorted(documents, key=lambda d: isinstance(d.value, dict) and "like" in d.value):
-        case, found = _one(document, by_id, world_files)
+        case, full, found = _one(document, by_id, world_files)
         problems += [problem for problem in found if not _inherited(problem, document, own)]
         if case is not None:
-            loaded.append(LoadedCase(case, digest(case), document))
+            loaded.append(LoadedCase(case, digest(case), document, full))
     loaded.sort(key=lambda one: one.document.line)
     problems += _twice(loaded)
     return tuple(loaded), problems
@@ -169,13 +170,18 @@ def _inherited(problem: Problem, document: Document, own: set[tuple[str, str, st
 
 def _one(
     document: Document, by_id: Mapping[str, Any], world_files: WorldFiles | None
-) -> tuple[Case | None, list[Problem]]:
+) -> tuple[Case | None, Document, list[Problem]]:
+    """Return the case, its document in the full form, and what is wrong; with anything wrong there is no case."""
     value = document.value
     if not isinstance(value, dict) or value.get("oyer") != "Case@1":
-        return None, find_problems(document, {"Case@1": Case})
+        return None, document, find_problems(document, {"Case@1": Case})
     like = _models(value, by_id)
     if isinstance(like, str):
-        return None, [document.problem("E-CASE-LIKE", ("like",), like, "put both in one file, and end in one without")]
+        return (
+            None,
+            document,
+            [document.problem("E-CASE-LIKE", ("like",), like, "put both in one file, and end in one without")],
+        )
     wrong = [*effect_problems(document, value), *_judges(document, value)]
     if any(problem.code != "E-ORACLE-IS-JUDGE" for problem in wrong):
         value = {key: item for key, item in value.items() if key != "effect"}
@@ -187,16 +193,16 @@ def _one(
         expansion = expand_case(value, like=like or None, world_files=world_files)
     except OyerError as error:
         placed = [problem._replace(where=f"{document.where(())}: {problem.where}") for problem in error.problems]
-        return None, [*wrong, *placed]
+        return None, document, [*wrong, *placed]
     full = document.expanded(expansion.value, expansion.origins)
     try:
         case = validate_as(full, Case)
     except OyerError as error:
-        return None, [*map(_with_prompt, error.problems), *wrong]
+        return None, full, [*map(_with_prompt, error.problems), *wrong]
     breaches = [full.problem(b.code, b.path, b.message, b.hint) for b in case_breaches(case)]
     if wrong:
-        return None, [*(breach for breach in breaches if breach.code != "E-CASE-CHAIN"), *wrong]
-    return (None if breaches else case), breaches
+        return None, full, [*(breach for breach in breaches if breach.code != "E-CASE-CHAIN"), *wrong]
+    return (None if breaches else case), full, breaches
 
 
 def _models(value: Mapping[str, Any], by_id: Mapping[str, Any]) -> list[Mapping[str, Any]] | str:

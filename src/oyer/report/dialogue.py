@@ -15,7 +15,7 @@ from typing import Any
 
 from oyer.errors import ProtocolError
 from oyer.protocol import loads
-from oyer.report.page import Line, Look, Page, Segment, Style, fold, line, say, text_fold
+from oyer.report.page import Line, Look, Page, Segment, Style, fold, hard_fold, line, say, text_fold
 from oyer.report.safe import neutralise, printable_lines
 from oyer.report.transcript import Message
 
@@ -175,8 +175,15 @@ def _raw(message: Message, look: Look) -> Page:
     for name, raw in parts:
         if raw is not None:
             page += (line(_INDENT, say(f"{name}, {len(raw)} bytes", "dim")),)
-            page += tuple(_text_lines(neutralise(_decoded(raw)), look, mark="| ", style="dim"))
+            page += tuple(_byte_lines(neutralise(_decoded(raw)), look))
     return page
+
+
+def _byte_lines(text: str, look: Look) -> Iterator[tuple[Segment, ...]]:
+    """Bytes are broken where the line is full and nowhere else: every break is this page's, no space is lost in one."""
+    for one in printable_lines(text):
+        for index, piece in enumerate(hard_fold(one, look.width - len(_INDENT) - 2)):
+            yield line(_INDENT, Segment(("| " if index == 0 else "  ") + piece, "dim"))
 
 
 def content_text(kind: str, raw: bytes) -> str:

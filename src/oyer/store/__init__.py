@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oyer.store.attempt import AttemptStore, attempt_dir, packed_path
 from oyer.store.blobs import BlobStore
-from oyer.store.bundle import Sign, WrittenBundle, require_new_file, write_bundle
+from oyer.store.bundle import Sign, WrittenBundle, make_parents, require_new_file, write_bundle
 from oyer.store.drafting import Payloads
 from oyer.store.durable import FAULT_POINTS, FaultPoint, no_fault
 from oyer.store.journal import Clock, Journal, JournalWriter, MemoryJournal
@@ -37,6 +37,7 @@ __all__ = [
     "WrittenBundle",
     "attempt_dir",
     "encode_public_key",
+    "make_parents",
     "no_fault",
     "packed_path",
     "read_public_key",

@@ -44,7 +44,7 @@ from oyer.store.archive import ArchiveFile
 from oyer.store.durable import append_all, flush, flush_dir, open_new, write_errors
 from oyer.store.reader import SeriesReader
 
-__all__ = ["Sign", "WrittenBundle", "require_new_file", "write_bundle"]
+__all__ = ["Sign", "WrittenBundle", "make_parents", "require_new_file", "write_bundle"]
 
 Sign = Callable[[bytes], Signed]
 """Signs the payload of an envelope."""
@@ -90,6 +90,7 @@ def write_bundle(
         )
         name, head = _series_id(reader.manifest()), parse_seal(seals[-1]).digest
         signed = None if sign is None else sign(make_bundle_statement(manifest, name, head))
+        make_parents(target)
         sha256, size = _write(reader, target, manifest, signed)
     return WrittenBundle(
         path=target,
@@ -103,15 +104,25 @@ def write_bundle(
     )
 
 
-def require_new_file(target: Path, *, in_new_directory: bool = False) -> None:
-    """Refuse a name that is taken, or whose directory is not there and will not be made before it is written.
+def require_new_file(target: Path) -> None:
+    """Refuse a name that is taken, or in what can be no directory; its directory need not be there yet.
 
     Raises: UsageError `E-OUT-EXISTS`, `E-PATH`.
     """
     if os.path.lexists(target):
         raise UsageError("E-OUT-EXISTS", "something is there already", where=str(target), hint="name a new file")
-    if not in_new_directory and not target.parent.is_dir():
-        raise UsageError("E-PATH", "there is no such directory", where=str(target.parent))
+    nearest = next((parent for parent in target.parents if os.path.lexists(parent)), None)
+    if nearest is not None and not nearest.is_dir():
+        raise UsageError("E-PATH", "it is no directory: nothing can be made in it", where=str(nearest))
+
+
+def make_parents(target: Path) -> None:
+    """Make the directories that a new file will lie in. Raises: UsageError `E-PATH`."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        told = f"no directory can be made there: {error.strerror or error}"
+        raise UsageError("E-PATH", told, where=str(target.parent)) from error
 
 
 def _paths(reader: SeriesReader) -> list[str]:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from oyer.errors import UsageError
+from oyer.records import nearest
 from oyer.subjects.scripts import Scripts, Step
 
 __all__ = ["LAST_TEXT", "Behaviour", "check_double", "derive", "describe_double", "double_names"]
@@ -85,8 +86,12 @@ def _row(double: str) -> _Row:
     try:
         return _TABLE[double]
     except KeyError:
+        close = nearest(double, tuple(_TABLE))
+        meant = f"did you mean scripted:{close}? " if close else ""
         raise UsageError(
-            "E-DOUBLE-UNKNOWN", f"there is no scripted subject {double!r}", hint="one of " + ", ".join(_TABLE)
+            "E-DOUBLE-UNKNOWN",
+            f"there is no scripted subject {double!r}",
+            hint=f"{meant}one of {', '.join(_TABLE)}",
         ) from None
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from oyer.errors import RecordError, UsageError
-from oyer.records import canonical_bytes
+from oyer.records import canonical_bytes, nearest
 from oyer.subjects.child import ChildSubject, program_argv
 from oyer.subjects.doubles import check_double, derive, describe_double, double_names
 from oyer.subjects.identity import identify
@@ -56,8 +56,10 @@ def check_subject(spec: str, *, scripts: Scripts | None = None, model: ModelSett
     elif spec == _MODEL:
         _check_model(model)
     else:
+        close = nearest(spec, tuple(subject_names()))
+        meant = f"did you mean {close}? " if close else ""
         raise UsageError(
-            "E-SUBJECT-UNKNOWN", f"there is no subject {spec!r}", hint="one of " + ", ".join(subject_names())
+            "E-SUBJECT-UNKNOWN", f"there is no subject {spec!r}", hint=f"{meant}one of {', '.join(subject_names())}"
         )
 
 

@@ -214,7 +214,7 @@ class StoredTrials(Mapping[str, TrialInput]):
             journals = self._reader.journals(trial, counted.attempt)
         except OyerError as error:
             journals = {}
-            self.unreadable[trial] = error.problems
+            self.unreadable[trial] = tuple(p._replace(where=p.where or trial) for p in error.problems)
         expect = expected_envelope(self._manifest, planned, counted)
         evidence = read_trial(journals, self._reader.content, expect=expect)
         return TrialInput(counted.attempt, len(self._ledger.attempts[trial]), evidence, counted.digest)

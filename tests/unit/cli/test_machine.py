@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from oyer.cli import main
+from oyer.cli import machine, main
 from oyer.cli.machine import look_at_machine
 
 
@@ -37,3 +38,17 @@ def test_doctor_prints_and_exits(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == told["exit_code"] == (1 if needed else 0)
     assert main(["doctor"]) == code
     assert "Isolation" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("there", "state"), [(True, "ok"), (False, "limited")])
+def test_whether_anything_can_be_signed_is_told(there: bool, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = machine.version
+
+    def version(name: str) -> str:
+        if name == "cryptography" and not there:
+            raise PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(machine, "version", version)
+    (found,) = [found for found in machine._packages() if found.name == "signing"]
+    assert (found.state, found.needed) == (state, False)

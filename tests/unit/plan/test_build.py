@@ -15,7 +15,7 @@ from oyer.records import Case, LoadedCase, Plan, digest, document_of
 
 
 def loaded(case: Case) -> LoadedCase:
-    return LoadedCase(case, digest(case), document_of({}))
+    return LoadedCase(case, digest(case), document_of({}), document_of({}))
 
 
 PLAIN = make_case(id="just-looking", kind="plain", conditions=[], intervention=None, chain=None, sinks={})

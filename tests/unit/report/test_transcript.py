@@ -188,3 +188,15 @@ def test_a_large_message_comes_from_its_blob() -> None:
     raw = answer("x" * 10_000)
     tape.delivered(tape.received(raw, id_=1), raw)
     assert read_transcript(tape.read())[0].delivered == raw
+
+
+def test_bytes_are_broken_where_the_line_is_full_and_no_space_is_lost() -> None:
+    tape = Tape()
+    text = "word " * 60
+    tape.sent(call(), method="tools/call", id_=1, tool="read_inbox")
+    tape.received(answer(text), id_=1)
+    printed = page_text(render_transcript(read_transcript(tape.read()), Look(width=60), raw=True))
+    block = printed[printed.rindex("| {") :].split("\n")
+    rows = [block[0].removeprefix("| "), *(row[8:] for row in block[1:] if row.startswith(" " * 8))]
+    assert max(len(row) for row in rows) == 52
+    assert "".join(row.ljust(52) for row in rows).rstrip() == answer(text).decode()  # a page has no spaces at an end
