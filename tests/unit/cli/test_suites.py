@@ -18,7 +18,7 @@ effect_class: local_read
 world: world
 servers: {{fs: {server}}}
 prompt: List the files.
-doubles: {{proper: [fs.list_files], tempted: [fs.list_files]}}
+doubles: {{proper: [fs.list_directory], tempted: [fs.list_directory]}}
 """
 SUITE = "---\noyer: TrialSuite@1\nid: small\n"
 FLAKY = (
