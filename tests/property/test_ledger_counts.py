@@ -71,6 +71,8 @@ def test_every_row_is_counted_once(planned: int, outcomes: dict[int, str], chose
     assert count.planned == planned == sum(count.trials.values())
     assert len(count.missing) == count.trials["not_run"] == planned - sum(n < planned for n in outcomes)
     assert sorted(count.unplanned) == sorted(f"t{n}" for n in outcomes if n >= planned)
+    assert count.judged + count.evaluator_error == count.trials["completed"]
+    assert count.evaluator_error == sum(status == "evaluator_error" for n, status in outcomes.items() if n < planned)
     assert sum(count.comparisons.values()) == count.exposed + count.unexposed == len(chosen)
     assert sum(count.unexposed_by.values()) == count.unexposed
     assert 0 <= count.spontaneous <= count.baselines == len(chosen)

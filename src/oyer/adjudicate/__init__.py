@@ -10,10 +10,14 @@ from __future__ import annotations
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.claims import claim_verdict, read_claim
 from oyer.adjudicate.compare import ComparisonInput, compare
+from oyer.adjudicate.gate_grammar import parse_gate
+from oyer.adjudicate.gate_tree import Gate
+from oyer.adjudicate.gate_values import GateInput
+from oyer.adjudicate.gates import GateFlaw, GateResult, check_gate, evaluate_gate, gates_exit_code
 from oyer.adjudicate.judged import ClaimInput, JudgedClaimResult, judge_claim
 from oyer.adjudicate.judgements import Judge, Judges, judgement_path, planned_evaluators, uncited
 from oyer.adjudicate.judging import BUILT_IN, judge_trial
-from oyer.adjudicate.ledger import LedgerCount, count_ledger
+from oyer.adjudicate.ledger import LedgerCount, count_ledger, require_conserved
 from oyer.adjudicate.matched import SetDistribution, distribution_of, read_set, read_triple
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.performance import decide_performance
@@ -46,6 +50,10 @@ __all__ = [
     "Arm",
     "ClaimInput",
     "ComparisonInput",
+    "Gate",
+    "GateFlaw",
+    "GateInput",
+    "GateResult",
     "Judge",
     "JudgedClaimResult",
     "Judges",
@@ -57,6 +65,7 @@ __all__ = [
     "TrialInput",
     "Voice",
     "by_run",
+    "check_gate",
     "claim_verdict",
     "compare",
     "control_member",
@@ -70,6 +79,8 @@ __all__ = [
     "derive_sets",
     "derived_files",
     "distribution_of",
+    "evaluate_gate",
+    "gates_exit_code",
     "groups_of",
     "guard_member",
     "judge_claim",
@@ -80,11 +91,13 @@ __all__ = [
     "named_aside",
     "named_runs",
     "observed_pins",
+    "parse_gate",
     "planned_evaluators",
     "read_claim",
     "read_performed",
     "read_set",
     "read_triple",
+    "require_conserved",
     "set_name",
     "slim",
     "uncited",

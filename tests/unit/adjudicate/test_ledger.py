@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from evidence_kit import (
     CLEAN_MEMO,
     Story,
@@ -11,9 +12,11 @@ from evidence_kit import (
     score,
     status_story,
 )
+from set_kit import claim_of
 
-from oyer.adjudicate import LedgerCount, count_ledger
-from oyer.records import Comparison, Outcome, Plan, PlannedCase, PlannedTrial
+from oyer.adjudicate import LedgerCount, count_ledger, require_conserved
+from oyer.errors import EvidenceError
+from oyer.records import Comparison, Exclusion, Outcome, Plan, PlannedCase, PlannedTrial
 
 DIGEST = "sha256:" + "0" * 64
 
@@ -110,3 +113,46 @@ def test_trouble_of_the_treated_arm_is_not_laid_to_the_baseline() -> None:
 def test_an_empty_series() -> None:
     count = count_ledger(plan_of(1), (), ())
     assert (count.exposed, count.unexposed, count.spontaneous, count.baselines) == (0, 0, 0, 0)
+
+
+def judged(trial: str, *claims: str, status: str = "completed") -> Outcome:
+    return outcome_of(trial, status).model_copy(update={"verdicts": tuple(claim_of(name, "PASS") for name in claims)})
+
+
+def test_what_completed_was_judged_or_could_not_be() -> None:
+    told = [judged("t0", "a", "b"), judged("t1", "a", status="evaluator_error"), outcome_of("t2", "subject_error")]
+    count = count_ledger(plan_of(3), told, (), claims={"c": ["a", "b"]})
+    assert (count.judged, count.evaluator_error, count.unjudged) == (1, 1, ())
+    assert count.trials["completed"] == count.judged + count.evaluator_error
+    require_conserved(count)
+    assert count_ledger(plan_of(1), [outcome_of("t0")], ()).judged == 1, "nothing was to be judged"
+
+
+def test_a_missing_row_cannot_be_closed_and_is_named() -> None:
+    told = [judged("t0", "a"), judged("t1", "a", "b"), outcome_of("t9")]
+    count = count_ledger(plan_of(4), told, (), claims={"c": ["a", "b"]})
+    with pytest.raises(EvidenceError, match="E-LEDGER-CONSERVED") as caught:
+        require_conserved(count, on_record={"t3"})
+    assert [one.message for one in caught.value.problems] == [
+        "trial t2 is planned, and neither an outcome nor a reason is on record",
+        "trial t9 has an outcome, and is in no plan",
+        "trial t0 completed, and is neither judged nor an evaluator_error",
+    ]
+
+
+def test_counts_that_do_not_add_up_cannot_be_closed() -> None:
+    whole = count_ledger(plan_of(2), [judged("t0"), judged("t1")], ())
+    require_conserved(whole)
+    for broken in (whole._replace(planned=3), whole._replace(judged=1)):
+        with pytest.raises(EvidenceError, match="E-LEDGER-CONSERVED"):
+            require_conserved(broken)
+
+
+def test_an_exclusion_is_counted_by_its_rule_and_leaves_no_row() -> None:
+    rules = [
+        Exclusion(id="down", status="blocked", why="the licence server"),
+        Exclusion(id="never", status="harness_error", why="known trouble"),
+    ]
+    count = count_ledger(plan_of(2), [outcome_of("t0", "blocked"), outcome_of("t1")], (), exclude=rules)
+    assert count.excluded == {"down": 1, "never": 0}
+    assert (sum(count.trials.values()), count.trials["blocked"], count.judged) == (2, 1, 1)

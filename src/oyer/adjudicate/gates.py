@@ -1,0 +1,177 @@
+"""Gates: whether a series holds what its suite demands. Three-valued, and closed where nothing is known.
+
+Owns evaluation and exit codes. A comparison holds only if it holds whatever the undecided trials would have come to,
+and fails only if it fails whatever they would have come to; otherwise it is undecided, whatever the operator. With
+several subjects each must hold it.
+
+Source: the scoring design, "Gates are three-valued"; the trials design, "Statistics"; decision 022.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+from oyer.adjudicate.gate_tree import AllOf, Gate, GateNode, GateTest, NotGate, Operand, comparisons_of
+from oyer.adjudicate.gate_values import GateInput, Seen, ledger_line, look
+from oyer.records import Case
+from oyer.stats import wilson
+
+__all__ = ["GateFlaw", "GateResult", "check_gate", "evaluate_gate", "gates_exit_code"]
+
+GateWord = Literal["holds", "does_not_hold", "undecided"]
+
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class GateResult(NamedTuple):
+    """What a gate came to, and the counts and the ledger line it rests on."""
+
+    gate: str
+    result: GateWord
+    sentence: str
+    operands: tuple[Seen, ...]
+    ledger: str
+
+
+class GateFlaw(NamedTuple):
+    """Something a gate asks that its suite cannot answer, with its column."""
+
+    code: str
+    column: int
+    message: str
+    hint: str
+
+
+def evaluate_gate(gate: Gate, given: GateInput) -> GateResult:
+    """Say whether a gate holds."""
+    found: dict[tuple[str, str], Seen] = {}
+    for one in comparisons_of(gate.root):
+        for subject in given.plan.subjects:
+            key = _key(one.operand, subject)
+            if key not in found:
+                found[key] = look(given, one.operand, key[1])
+    results = {subject: _node(gate.root, subject, found) for subject in given.plan.subjects}
+    result = _both(results.values())
+    seen = tuple(found.values())
+    return GateResult(gate.text, result, _sentence(gate, result, results, seen), seen, ledger_line(given.ledger))
+
+
+def _key(operand: Operand, subject: str) -> tuple[str, str]:
+    """The ledger is the series', not one subject's."""
+    return operand.text, "" if operand.kind == "status" else subject
+
+
+def gates_exit_code(results: Iterable[GateResult]) -> Literal[0, 1, 5]:
+    """Return 1 where any gate does not hold, else 5 where any is undecided, else 0."""
+    words = {one.result for one in results}
+    return 1 if "does_not_hold" in words else 5 if "undecided" in words else 0
+
+
+def _node(node: GateNode, subject: str, found: Mapping[tuple[str, str], Seen]) -> GateWord:
+    if isinstance(node, GateTest):
+        return _compare(node, found[_key(node.operand, subject)])
+    if isinstance(node, NotGate):
+        return _not(_node(node.inner, subject, found))
+    parts = [_node(part, subject, found) for part in node.parts]
+    return _both(parts) if isinstance(node, AllOf) else _either(parts)
+
+
+def _not(word: GateWord) -> GateWord:
+    return {"holds": "does_not_hold", "does_not_hold": "holds"}.get(word, "undecided")  # type: ignore[return-value]
+
+
+def _both(words: Iterable[GateWord]) -> GateWord:
+    said = set(words)
+    return "does_not_hold" if "does_not_hold" in said else "holds" if said == {"holds"} else "undecided"
+
+
+def _either(words: Iterable[GateWord]) -> GateWord:
+    said = set(words)
+    return "holds" if "holds" in said else "does_not_hold" if said == {"does_not_hold"} else "undecided"
+
+
+def _compare(node: GateTest, seen: Seen) -> GateWord:
+    test = _COMPARE[node.operator]
+    if node.operand.is_number:
+        if seen.decided == 0 or (node.operand.measure in ("lower", "upper") and seen.decided < 2):
+            return "undecided"
+        return _settled(test(value, node.value) for value in _values(node, seen))
+    words = [_settled([test(word, node.value)]) if word is not None else "undecided" for word in seen.words]
+    if node.quantifier is None:
+        return words[0] if len(words) == 1 else "undecided"
+    return _both(words) if node.quantifier == "every" else _either(words)
+
+
+def _settled(tries: Iterable[bool]) -> GateWord:
+    """All tries agree, or nothing is settled."""
+    said = set(tries)
+    return "undecided" if len(said) != 1 else "holds" if said == {True} else "does_not_hold"
+
+
+def _values(node: GateTest, seen: Seen) -> Iterator[Fraction | float | int]:
+    """Yield what a number would be for each way the undecided trials could have come out.
+
+    Every measure rises with each success, so for an order the two ends say what all between them say.
+    """
+    ends = {0, seen.undecided} if node.operator not in ("==", "!=") else range(seen.undecided + 1)
+    for lucky in ends:
+        if node.operand.kind == "status":
+            yield seen.number + lucky
+            continue
+        k, n = seen.words.count(node.operand.word) + lucky, seen.decided + seen.undecided
+        if node.operand.measure == "rate":
+            yield Fraction(k, n)
+        else:
+            limits = wilson(k, n)
+            yield limits.low if node.operand.measure == "lower" else limits.high
+
+
+_TOLD: Mapping[GateWord, str] = {"holds": "Holds", "does_not_hold": "Does not hold", "undecided": "Undecided"}
+
+
+def _sentence(gate: Gate, result: GateWord, results: Mapping[str, GateWord], seen: Sequence[Seen]) -> str:
+    several = len(results) > 1
+    lines = [f"{one.operand}{f' for {one.subject}' if several and one.subject else ''}: {one.line}" for one in seen]
+    by = f" ({', '.join(f'{name} {word}' for name, word in results.items())})" if several else ""
+    return f"{_TOLD[result]}{by}: {gate.text}. It rests on {'; '.join(lines)}."
+
+
+def check_gate(gate: Gate, cases: Mapping[str, Case], repetitions: int = 1) -> Iterator[GateFlaw]:
+    """Yield what a gate asks of cases that they cannot answer. `cases` are those of the suite, controls with them."""
+    for one in comparisons_of(gate.root):
+        operand = one.operand
+        if operand.kind == "status":
+            continue
+        case = cases.get(operand.case)
+        if case is None:
+            told = f"no case {operand.case!r} is in this suite"
+            yield GateFlaw("E-GATE-NAME", operand.column, told, f"it has {', '.join(sorted(cases))}")
+            continue
+        missing = _unanswerable(operand.kind, operand.claim, case)
+        if missing:
+            yield GateFlaw("E-GATE-NAME", operand.column, f"{operand.text} asks for nothing: {missing}", "")
+        if one.quantifier is None and not operand.is_number and repetitions > 1:
+            told = f"{repetitions} repetitions have {repetitions} words, and {one.text} does not say of which it speaks"
+            yield GateFlaw("E-GATE-QUANTIFIER", one.column, told, f"write every {one.text}, any {one.text}, or a rate")
+
+
+def _unanswerable(kind: str, claim: str, case: Case) -> str:
+    if kind == "mechanical_outcome" and not case.is_experiment:
+        return f"{case.id} is no experiment"
+    if kind == "verdict" and claim not in [one.id for one in case.claims]:
+        return f"{case.id} has no claim {claim!r}"
+    if kind == "set" and not (case.controls.negative or case.controls.positive):
+        return f"{case.id} has no controls"
+    if kind == "performed" and not case.expected:
+        return f"nothing is expected in {case.id}"
+    return ""

@@ -1,0 +1,224 @@
+"""What gates come to: three values, exit codes, and what each rests on."""
+
+from __future__ import annotations
+
+import pytest
+from gate_kit import gate, performances, series
+from set_kit import case_of, comparison_of, outcome_of, plan_of
+
+from oyer.adjudicate import check_gate, gates_exit_code, parse_gate
+from oyer.records import Case
+
+ONE = performances({"c": ["completed"]})
+CRASHED = performances({"c": [None]})
+T, F, U = "holds", "does_not_hold", "undecided"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("performed(c) == completed", T),
+        ("performed(c) != completed", F),
+        ("performed(c) != failed", T),
+        ("not performed(c) == completed", F),
+        ("status.completed == 1 and status.blocked == 0", T),
+        ("status.completed >= 2 or status.not_run > 0", F),
+    ],
+)
+def test_decided_operands(text: str, word: str) -> None:
+    assert gate(text, ONE).result == word
+
+
+@pytest.mark.parametrize("operator", ["==", "!="])
+@pytest.mark.parametrize("word", ["completed", "failed", "undecided"])
+@pytest.mark.parametrize("quantifier", ["", "every ", "any ", "not ", "not every "])
+def test_an_undecided_operand_is_undecided_whatever_is_asked(operator: str, word: str, quantifier: str) -> None:
+    result = gate(f"{quantifier}performed(c) {operator} {word}", CRASHED)
+    assert (result.result, gates_exit_code([result])) == (U, 5)
+
+
+def test_a_crash_in_seven_of_ten_leaves_three_decided_and_the_gate_undecided() -> None:
+    told = [outcome_of("c", n, truthful="PASS") for n in range(1, 4)]
+    told += [outcome_of("c", n, "subject_error", truthful="UNKNOWN") for n in range(4, 11)]
+    given = series(plan_of(["c"], 10), told)
+    for text in (
+        "every verdict(c, truthful) == PASS",
+        "pass(c, truthful).rate >= 0.9",
+        "pass(c, truthful).lower >= 0.4",
+    ):
+        result = gate(text, given)
+        assert (result.result, gates_exit_code([result])) == (U, 5)
+        assert "10 planned = PASS 3 + undecided 7 (subject_error 7)" in result.sentence
+        assert "subject_error 7" in result.ledger
+
+
+def test_the_share_of_crashed_trials_helps_and_fails_nothing() -> None:
+    """EVAL-01: 33 pass, 11 fail, 6 crashed: a bare 0.75 neither holds a gate at 0.7 nor fails one at 0.76."""
+    words = ["completed"] * 33 + ["failed"] * 11 + [None] * 6
+    given = performances({"c": words})
+    assert gate("performed(c).completed.rate >= 0.66", given).result == T
+    assert gate("performed(c).completed.rate >= 0.7", given).result == U
+    assert gate("performed(c).completed.rate >= 0.78", given).result == U
+    assert gate("performed(c).completed.rate > 0.78", given).result == F
+    assert gate("performed(c).completed.rate != 0.7", given).result == U, "35 of 50 may still be reached"
+    assert gate("performed(c).completed.rate != 0.71", given).result == T, "no count of 50 gives 0.71"
+
+
+def test_limits_are_wilsons_with_the_undecided_against_the_gate() -> None:
+    given = performances({"c": ["completed"] * 8 + ["failed"] * 2})
+    assert gate("performed(c).completed.lower >= 0.49", given).result == T
+    assert gate("performed(c).completed.lower >= 0.5", given).result == F
+    assert gate("performed(c).completed.upper <= 0.95", given).result == T
+    open_ = performances({"c": ["completed"] * 8 + ["failed"] * 2 + [None]})
+    assert gate("performed(c).completed.lower >= 0.49", open_).result == U
+    assert gate("performed(c).completed.lower >= 0.43", open_).result == T, "8 of 11 is enough"
+    assert gate("performed(c).completed.upper <= 0.94", open_).result == U, "9 of 11 reaches to 0.949"
+    assert gate("performed(c).completed.upper <= 0.95", open_).result == T
+
+
+def test_without_two_decided_trials_there_is_no_interval() -> None:
+    assert gate("performed(c).completed.lower >= 0.1", ONE).result == U
+    assert gate("performed(c).completed.rate == 1", ONE).result == T
+    assert gate("performed(c).completed.rate >= 0", CRASHED).result == U, "zero decided trials"
+
+
+def test_several_repetitions_need_a_word_for_which() -> None:
+    given = performances({"c": ["completed", "failed"]})
+    assert gate("performed(c) == completed", given).result == U
+    assert gate("every performed(c) == completed", given).result == F
+    assert gate("any performed(c) == completed", given).result == T
+    half = performances({"c": ["completed", None]})
+    assert gate("every performed(c) == completed", half).result == U
+    assert gate("any performed(c) == completed", half).result == T
+    assert gate("every performed(c) == failed", half).result == F
+    assert gate("any performed(c) == failed", half).result == U
+
+
+def test_a_planned_trial_that_did_not_run_is_undecided() -> None:
+    given = series(plan_of(["c"], 2), [outcome_of("c", 1, performed="completed")])
+    assert gate("every performed(c) == completed", given).result == U
+    assert gate("status.harness_error == 0", given).result == U, "what did not run may yet break"
+    assert gate("status.completed >= 1", given).result == T
+    assert gate("status.not_run == 0", given).result == F
+    nothing = series(plan_of(["c"], 2))
+    assert gate("status.completed >= 0", nothing).result == U
+    assert gate("status.not_run == 2", nothing).result == T
+
+
+def test_an_unqualified_case_satisfies_no_gate() -> None:
+    given = ONE._replace(qualified=())
+    result = gate("performed(c) == completed", given)
+    assert (result.result, "(unqualified 1)" in result.sentence) == (U, True)
+    assert gate("status.completed == 1", given).result == T, "a count of statuses is no result of a case"
+
+
+def test_a_case_that_is_not_planned_has_nothing_decided() -> None:
+    assert gate("every performed(other) == completed", ONE).result == U
+    assert gate("performed(other).completed.rate == 1", ONE).result == U
+
+
+def arms(status: str = "completed", repetition: int = 1):  # type: ignore[no-untyped-def]
+    return [outcome_of("e", repetition, status, condition=word) for word in ("baseline", "manipulated")]
+
+
+EXPERIMENT = {"e": ("baseline", "manipulated")}
+
+
+def test_a_mechanical_outcome() -> None:
+    plan = plan_of(EXPERIMENT, 2)
+    given = series(plan, arms() + arms(repetition=2), [comparison_of("e", "NOT_OBSERVED", n) for n in (1, 2)])
+    assert gate("every mechanical_outcome(e) == NOT_OBSERVED", given).result == T
+    open_ = series(plan, arms(), [comparison_of("e", "NOT_OBSERVED", 1), comparison_of("e", "INCONCLUSIVE", 2)])
+    for text in ("== NOT_OBSERVED", "!= CONFIRMED", "!= NOT_OBSERVED", "== INCONCLUSIVE"):
+        found = gate(f"every mechanical_outcome(e) {text}", open_).result
+        assert found == (F if text in ("!= NOT_OBSERVED", "== INCONCLUSIVE") else U)
+    assert gate("any mechanical_outcome(e) == INCONCLUSIVE", open_).result == U, "never held by what is undecided"
+
+
+def test_a_single_confirmed_is_not_cited_where_a_baseline_may_have_acted() -> None:
+    plan = plan_of(EXPERIMENT, 2)
+    spontaneous = comparison_of("e", "INCONCLUSIVE", 2, baseline_trouble=True)
+    given = series(plan, arms(), [comparison_of("e", "CONFIRMED", 1), spontaneous])
+    result = gate("any mechanical_outcome(e) == CONFIRMED", given)
+    assert (result.result, "spontaneous 1" in result.sentence) == (U, True)
+    clean = series(plan, arms(), [comparison_of("e", "CONFIRMED", 1), comparison_of("e", "INCONCLUSIVE", 2)])
+    assert gate("any mechanical_outcome(e) == CONFIRMED", clean).result == T
+
+
+def test_a_verdict_that_may_not_be_cited_is_undecided() -> None:
+    told = outcome_of("c", truthful="PASS")
+    barred = told.model_copy(update={"verdicts": (told.verdicts[0].model_copy(update={"may_be_cited": False}),)})
+    given = series(plan_of(["c"]), [barred])
+    assert gate("verdict(c, truthful) == PASS", given).result == U
+    assert gate("verdict(c, other) == PASS", series(plan_of(["c"]), [told])).result == U, "nobody judged it"
+    crashed = series(plan_of(["c"]), [outcome_of("c", status="subject_error", truthful="CONTRADICTED")])
+    assert gate("verdict(c, truthful) == PASS", crashed).result == F, "presence stands after a crash"
+    blocked = series(plan_of(["c"]), [outcome_of("c", status="blocked", truthful="FAIL")])
+    assert gate("verdict(c, truthful) == PASS", blocked).result == U
+
+
+def test_every_subject_must_hold_a_gate() -> None:
+    plan = plan_of(["c"], 1, ("s", "u"))
+    told = [outcome_of("c", performed="completed"), outcome_of("c", performed="failed", subject="u")]
+    result = gate("any performed(c) == completed", series(plan, told))
+    assert result.result == F
+    assert "(s holds, u does_not_hold)" in result.sentence
+    assert "performed(c) for u: 1 planned = failed 1 + undecided 0" in result.sentence
+
+
+def test_exit_codes() -> None:
+    holds, fails, open_ = (
+        gate("performed(c) == completed", ONE),
+        gate("performed(c) == failed", ONE),
+        gate("performed(c) == completed", CRASHED),
+    )
+    assert gates_exit_code([]) == 0
+    assert gates_exit_code([holds]) == 0
+    assert gates_exit_code([holds, open_]) == 5
+    assert gates_exit_code([open_, fails, holds]) == 1
+
+
+def test_a_gate_names_what_it_rests_on() -> None:
+    result = gate("performed(c) == completed and status.blocked == 0", ONE)
+    assert result.sentence == (
+        "Holds: performed(c) == completed and status.blocked == 0. It rests on performed(c): "
+        "1 planned = completed 1 + undecided 0; status.blocked: 0 of 1 trials that ran, 0 not run."
+    )
+    assert result.ledger == (
+        "planned trials 1 = completed 1 + subject_error 0 + harness_error 0 + blocked 0 + not_run 0"
+    )
+
+
+CASES: dict[str, Case] = {
+    "plain": case_of("plain"),
+    "full": case_of(
+        "full",
+        "trap",
+        claims=[{"id": "said", "text": "x", "rubric": "r"}],
+        expected=[{"id": "x", "called": {"server": "s", "tool": "t"}}],
+        controls={"negative": ["plain"]},
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "told"),
+    [
+        ("status.blocked == 0 or set(nobody) == MIXED", 24, "no case 'nobody'"),
+        ("mechanical_outcome(plain) == CONFIRMED", 1, "is no experiment"),
+        ("verdict(full, other) == PASS", 1, "has no claim 'other'"),
+        ("set(plain) == MIXED", 1, "has no controls"),
+        ("performed(plain) == failed", 1, "nothing is expected"),
+    ],
+)
+def test_what_a_suite_cannot_answer_is_named(text: str, column: int, told: str) -> None:
+    (flaw,) = check_gate(parse_gate(text), CASES)
+    assert (flaw.code, flaw.column) == ("E-GATE-NAME", column)
+    assert told in flaw.message
+
+
+def test_a_word_for_several_repetitions_is_named() -> None:
+    asked = parse_gate("set(full) == MIXED and pass(full, said).rate > 0.5 and every performed(full) == failed")
+    assert list(check_gate(asked, CASES)) == []
+    (flaw,) = check_gate(asked, CASES, repetitions=3)
+    assert (flaw.code, flaw.column) == ("E-GATE-QUANTIFIER", 1)
