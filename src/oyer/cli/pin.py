@@ -42,12 +42,13 @@ def command(suite: str | None, diff: tuple[Path, Path] | None, out: Path | None,
 
 def _pin(name: str, out: Path | None, *, as_json: bool) -> int:
     from oyer.cli.locks import lock_now, lock_path, read_lock, write_lock
+    from oyer.cli.project import find_project
     from oyer.cli.scopes import load_suite
     from oyer.cli.terminal import print_json, print_page, print_text
     from oyer.records import digest
     from oyer.report import line, lock_differences, say
 
-    placed = load_suite(name)
+    placed = load_suite(name, project=find_project())
     path = out or lock_path(placed)
     before = read_lock(path) if path.is_file() else None
     lock = lock_now(placed)

@@ -57,8 +57,8 @@ def open_bundle_reader(path: Path) -> BundleReader:
     return BundleReader(path)
 
 
-def new_series_path(out: Path | None) -> Path:
-    """Return where a new series goes: `out`, or a fresh name under `runs/`. Nothing is written.
+def new_series_path(out: Path | None, under: Path | None = None) -> Path:
+    """Return where a new series goes: `out`, or a fresh name under `runs/` or another place. Nothing is written.
 
     Raises: UsageError E-OUT-NOT-DIR, E-OUT-NOT-EMPTY where something is there already.
     """
@@ -67,7 +67,7 @@ def new_series_path(out: Path | None) -> Path:
 
         day, moment = stamp().t_wall.split("T", 1)
         clock = "".join(letter for letter in moment[:8] if letter.isdigit())
-        return RUNS / f"{day.replace('-', '')}-{clock}-{secrets.token_hex(3)}"
+        return (under or RUNS) / f"{day.replace('-', '')}-{clock}-{secrets.token_hex(3)}"
     hint = "a series never overwrites: name a new directory"
     try:
         if out.is_symlink() or (out.exists() and not out.is_dir()):

@@ -17,6 +17,7 @@ import click
 from click.core import ParameterSource
 
 from oyer.cli.loading import PlacedCase, is_file_name
+from oyer.cli.project import PlacedProject, find_project
 from oyer.cli.running import require_subjects
 from oyer.cli.scopes import PlacedSuite, load_scoped, load_suite
 from oyer.cli.selection import FIXED, Selection, judged_by, read_key
@@ -107,7 +108,10 @@ def _source(placed: PlacedCase, names: Sequence[str], out: Path) -> str | None:
 
 def _suite_source(suite: PlacedSuite, name: str, out: Path) -> str:
     """Return the path of a suite's file from the plan file, or the name of a packaged suite."""
-    return os.path.relpath(suite.path.resolve(), out.parent.resolve()) if is_file_name(name) else name
+    from oyer.library import find_record
+
+    packaged = not is_file_name(name) and find_record(name, "TrialSuite@1") == suite.path
+    return name if packaged else os.path.relpath(suite.path.resolve(), out.parent.resolve())
 
 
 def read_plan_file(path: Path) -> tuple[PlanFile, Registered]:
@@ -163,7 +167,9 @@ def planned_selection(
         )
     file, registered = read_plan_file(path)
     plan = file.plan
-    suite = None if file.suite is None else load_suite(names[0] if names else _suite_place(file.suite, path))
+    project = find_project()
+    place = names[0] if names else _suite_place(file.suite, path) if file.suite is not None else ""
+    suite = None if file.suite is None else load_suite(place, project=project)
     if suite is None:
         found, scope = load_scoped(names or _places(file, path))
     else:
@@ -173,11 +179,11 @@ def planned_selection(
     if missing:
         raise UsageError("E-CASE-UNKNOWN", f"there is no case {', '.join(missing)} any more", where=str(path))
     cases = tuple(by_id[case.id] for case in plan.cases)
-    subjects = tuple(_subject(name, plan, options) for name in plan.subjects)
+    subjects = tuple(_subject(name, plan, options, project) for name in plan.subjects)
     require_subjects(subjects, cases)
     rubrics, evaluators = judged_by(cases, scope)
     conditions = plan.conditions or None
-    fixed_by = (plan.seed, plan.repeat.fixed, suite, rubrics, evaluators, plan.order)
+    fixed_by = (plan.seed, plan.repeat.fixed, suite, rubrics, evaluators, plan.order, project)
     return Selection(cases, subjects, conditions, *fixed_by), registered
 
 
@@ -191,9 +197,13 @@ def _places(file: PlanFile, path: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(places))
 
 
-def _subject(name: str, plan: Plan, options: Mapping[str, Any]) -> SubjectSpec:
+def _subject(name: str, plan: Plan, options: Mapping[str, Any], project: PlacedProject | None) -> SubjectSpec:
+    """Return a planned subject: what it is comes from the plan, or from the project that gave it its name."""
     model = plan.models.get(name)
+    own = None if project is None or name == "model" else project.subject(name)
     if model is None:
-        return SubjectSpec(name)
+        return own or SubjectSpec(name)
     settings = ModelSettings(model.name, model.base_url, parameters=plain(model)["parameters"], system=model.system)
-    return SubjectSpec(name, model=settings, key=read_key(options), key_name=options["key_env"] or "MODEL_KEY")
+    key = own.key if own is not None else read_key(options)
+    named = own.key_name if own is not None else options["key_env"] or "MODEL_KEY"
+    return SubjectSpec(name, model=settings, key=key, key_name=named, driver="model")

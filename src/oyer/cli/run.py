@@ -24,7 +24,7 @@ __all__ = ["command"]
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where the series goes; runs/... by default."
 )
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Repetitions at one time.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Repetitions at one time; 1 by default.")
 @click.option("--key-env", metavar="NAME", help="Environment variable that holds the key of the model's endpoint.")
 @click.option(
     "--key-file", type=click.Path(path_type=Path), metavar="FILE", help="File of mode 0600 that holds its key."
@@ -51,11 +51,11 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
         selection, registered = planned_selection(options["plan"], names, options, click.get_current_context())
     else:
         selection = select(names, options)
-    out = new_series_path(options["out"])
+    project = selection.project
+    out = new_series_path(options["out"], under=None if project is None else project.out())
+    jobs = options["jobs"] or (project.project.defaults.jobs if project is not None else None) or 1
     unlocked = require_locked(selection)
-    outcome = run(
-        selection, out, jobs=options["jobs"], arguments=click.get_current_context().obj, registered=registered
-    )
+    outcome = run(selection, out, jobs=jobs, arguments=click.get_current_context().obj, registered=registered)
     if unlocked is not None:
         outcome = replace(outcome, notes=(*outcome.notes, unlocked))
     code = INTERRUPTED if outcome.interrupted else 0

@@ -77,7 +77,7 @@ def require_subjects(subjects: Sequence[SubjectSpec], cases: Sequence[PlacedCase
         for placed in cases:
             case = placed.loaded.case
             try:
-                check_subject(spec.name, scripts=scripts_of(case), model=spec.model)
+                check_subject(spec.what, scripts=scripts_of(case), model=spec.model)
             except OyerError as error:
                 problems += [p._replace(where=p.where or f"--subject {spec.name}") for p in error.problems]
     names = [spec.name for spec in subjects]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate, read_case_file, refuse_all
 from oyer.errors import Problem, RecordError, UsageError
@@ -19,6 +19,7 @@ from oyer.records import (
     Document,
     Evaluator,
     LoadedRecord,
+    Project,
     Rubric,
     TrialSuite,
     controls_of,
@@ -27,6 +28,9 @@ from oyer.records import (
     set_breaches,
     suite_breaches,
 )
+
+if TYPE_CHECKING:
+    from oyer.cli.project import PlacedProject
 
 T = TypeVar("T")
 
@@ -143,6 +147,7 @@ def cross_problems(reading: Reading, evaluators: Collection[str] = ()) -> list[P
             problems += [*wrong, *scope.twice, *_between(scope, scope.files, evaluators)]
             problems += _told(loaded.document, suite_breaches(loaded.record, scope.records, scope.failed))
     for file in reading.files:
+        problems += _of_project(file)
         if not file.suites:
             scope = Scope.of([file, *reading.files, *beside])
             beside += scope.files
@@ -178,6 +183,14 @@ def _globbed(base: Path, text: str) -> list[Path]:
         return sorted(path for path in base.glob(text) if path.is_file())
     except (ValueError, NotImplementedError):
         return []
+
+
+def _of_project(file: CaseFile) -> Iterator[Problem]:
+    from oyer.cli.project import project_problems
+
+    for loaded in file.others:
+        if isinstance(loaded.record, Project):
+            yield from project_problems(loaded.record, loaded.document, Path(file.name).parent)
 
 
 def _between(scope: Scope, files: Iterable[CaseFile], evaluators: Collection[str]) -> Iterator[Problem]:
@@ -253,20 +266,21 @@ def narrowed(cases: Sequence[PlacedCase], only: Sequence[str]) -> tuple[PlacedCa
     return tuple(case for case in cases if not only or case.loaded.case.id in only)
 
 
-def names_suite(name: str) -> Path | None:
-    """Return the file of the suite that a name means, None where it means none."""
+def names_suite(name: str, project: PlacedProject | None = None) -> Path | None:
+    """Return the file of the suite that a name means, the project's own first; None where it means none."""
     if not is_file_name(name):
-        return _packaged_file(name, "TrialSuite@1")
+        own = None if project is None else project.suite(name)
+        return own or _packaged_file(name, "TrialSuite@1")
     path = Path(name)
     return path if path.is_file() and b"TrialSuite@" in path.read_bytes() else None
 
 
-def load_suite(name: str, *, only: Sequence[str] = ()) -> PlacedSuite:
+def load_suite(name: str, *, only: Sequence[str] = (), project: PlacedProject | None = None) -> PlacedSuite:
     """Load a suite with everything it names. `only` keeps these cases, each with its controls.
 
     Raises: UsageError E-SUITE-SEVERAL where a file holds more than one, RecordError with everything that is wrong.
     """
-    path = names_suite(name)
+    path = names_suite(name, project)
     if path is None:
         raise UsageError("E-SUITE-NONE", f"there is no suite {name}", where=name, hint="`oyer library` lists them")
     file = read_case_file(path)

@@ -14,6 +14,7 @@ import click
 
 if TYPE_CHECKING:
     from oyer.cli.loading import PlacedCase
+    from oyer.cli.project import PlacedProject
     from oyer.cli.scopes import PlacedSuite, Scope
     from oyer.engine import SubjectSpec
     from oyer.records import Condition, Evaluator, Rubric
@@ -28,7 +29,7 @@ _OPTIONS = (
         "subjects",
         multiple=True,
         metavar="NAME",
-        help="Who is on trial: scripted:NAME or model. Give it several times for several subjects.",
+        help="Who is on trial: scripted:NAME, model, or a name of oyer.yaml. Give it several times for several.",
     ),
     click.option("-k", "only", multiple=True, metavar="CASE", help="Only this case; of a suite, with its controls."),
     click.option("--conditions", metavar="A,B", help="Only these conditions: baseline, manipulated, hardened."),
@@ -75,6 +76,7 @@ class Selection(NamedTuple):
     rubrics: Mapping[str, Rubric] = {}
     evaluators: Mapping[str, Evaluator] = {}
     order: Literal["fixed", "shuffled"] = "fixed"
+    project: PlacedProject | None = None
 
 
 def selection_options(function: F) -> F:
@@ -86,26 +88,43 @@ def selection_options(function: F) -> F:
 
 def select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
     """Load and check what the arguments name: cases, or one suite. Raises: UsageError, RecordError with everything."""
+    from oyer.cli.project import find_project
     from oyer.cli.running import read_conditions, require_subjects
     from oyer.cli.scopes import load_scoped, names_suite, narrowed
 
     if not names:
         raise click.UsageError("Missing argument 'SUITE|CASE|FILE...'.")
-    if not options["subjects"]:
-        raise click.UsageError("Missing option '--subject'.")
-    subjects = tuple(_subjects(options))
-    suites = [name for name in names if names_suite(name) is not None]
+    project = find_project()
+    subjects = tuple(_subjects(options, project))
+    suites = [name for name in names if names_suite(name, project) is not None]
     if suites:
-        return _suite(names, suites[0], subjects, options)
+        return _suite(names, suites[0], subjects, options, project)
     found, scope = load_scoped(names)
     cases = narrowed(found, options["only"])
     conditions = read_conditions(options["conditions"], cases)
     require_subjects(subjects, cases)
-    judged = judged_by(cases, scope)
-    return Selection(cases, subjects, conditions, options["seed"] or 0, options["repeat"] or 1, None, *judged)
+    if project is not None:
+        project.require_isolated(cases)
+    rubrics, evaluators = judged_by(cases, scope)
+    return Selection(
+        cases,
+        subjects,
+        conditions,
+        options["seed"] or 0,
+        options["repeat"] or 1,
+        rubrics=rubrics,
+        evaluators=evaluators,
+        project=project,
+    )
 
 
-def _suite(names: Sequence[str], name: str, subjects: tuple[SubjectSpec, ...], options: Mapping[str, Any]) -> Selection:
+def _suite(
+    names: Sequence[str],
+    name: str,
+    subjects: tuple[SubjectSpec, ...],
+    options: Mapping[str, Any],
+    project: PlacedProject | None,
+) -> Selection:
     """Load the one suite that is named; what it declares holds where no option says otherwise."""
     from oyer.cli.running import read_conditions, require_subjects
     from oyer.cli.scopes import load_suite, require_runnable
@@ -113,16 +132,18 @@ def _suite(names: Sequence[str], name: str, subjects: tuple[SubjectSpec, ...], o
 
     if len(names) > 1:
         raise UsageError("E-SUITE-ALONE", f"{name} is a suite, and a suite is run by itself", where=names[-1])
-    placed = load_suite(name, only=options["only"])
+    placed = load_suite(name, only=options["only"], project=project)
     order = require_runnable(placed)
     declared = placed.suite
     experiments = [case for case in placed.cases if case.loaded.case.is_experiment]
     conditions = read_conditions(options["conditions"], experiments) or declared.conditions or None
     require_subjects(subjects, placed.cases)
+    if project is not None:
+        project.require_isolated(placed.cases)
     seed = declared.order.seed if options["seed"] is None else options["seed"]
     repeat = options["repeat"] or declared.repeat.fixed or 1
     judged = judged_by(placed.cases, placed.scope)
-    return Selection(placed.cases, subjects, conditions, seed, repeat, placed, *judged, order)
+    return Selection(placed.cases, subjects, conditions, seed, repeat, placed, *judged, order, project)
 
 
 def judged_by(cases: Sequence[PlacedCase], scope: Scope) -> tuple[dict[str, Rubric], dict[str, Evaluator]]:
@@ -133,29 +154,52 @@ def judged_by(cases: Sequence[PlacedCase], scope: Scope) -> tuple[dict[str, Rubr
     return rubrics, {name: one for name, one in scope.evaluators.items() if name in named}
 
 
-def _subjects(options: Mapping[str, Any]) -> list[SubjectSpec]:
+def _subjects(options: Mapping[str, Any], project: PlacedProject | None) -> list[SubjectSpec]:
+    """Return who is on trial: by the names of the project, or by what they are. Flags are for `--subject model`."""
+    default = None if project is None else project.project.defaults.subject
+    names = options["subjects"] or ((default,) if default is not None else ())
+    if not names:
+        raise click.UsageError("Missing option '--subject'.")
+    model = _model(options, wanted="model" in names)
+    return [_subject(name, model, project) for name in names]
+
+
+def _subject(name: str, model: SubjectSpec | None, project: PlacedProject | None) -> SubjectSpec:
+    from oyer.engine import SubjectSpec
+    from oyer.errors import UsageError
+    from oyer.records import nearest
+
+    if name == "model" and model is not None:
+        return model
+    own = None if project is None else project.subject(name)
+    if own is not None:
+        return own
+    if project is not None and not name.startswith("scripted:"):
+        known = tuple(project.project.subjects)
+        close = nearest(name, known)
+        hint = f"did you mean {close}?" if close else f"there is {', '.join(known) or 'none'}, model, scripted:NAME"
+        told = f"{project.path} names no subject {name!r}"
+        raise UsageError("E-SUBJECT-UNKNOWN", told, where="--subject", hint=hint)
+    return SubjectSpec(name)
+
+
+def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
     from oyer.engine import SubjectSpec
     from oyer.errors import UsageError
     from oyer.subjects import ModelSettings
 
-    model = None
     flags = ("model", "base_url", "key_env", "key_file", "system")
     named = [flag for flag in flags if options.get(flag) is not None]
-    if "model" not in options["subjects"]:
+    if not wanted:
         if named or options["params"]:
             flag = "--" + (named[0] if named else "param").replace("_", "-")
             raise UsageError("E-SUBJECT-MODEL", f"{flag} is for --subject model, which is not named", where=flag)
-        return [SubjectSpec(name) for name in options["subjects"]]
+        return None
     model = ModelSettings(
         options["model"] or "", options["base_url"] or "", parameters=_parameters(options), system=options["system"]
     )
     _require_endpoint(model.base_url)
-    key = read_key(options)
-    key_name = options.get("key_env") or "MODEL_KEY"
-    return [
-        SubjectSpec(name, model=model, key=key, key_name=key_name) if name == "model" else SubjectSpec(name)
-        for name in options["subjects"]
-    ]
+    return SubjectSpec("model", model=model, key=read_key(options), key_name=options.get("key_env") or "MODEL_KEY")
 
 
 def _require_endpoint(url: str) -> None:

@@ -39,7 +39,7 @@ class SeriesContext:
         """Make the subject of one attempt; its processes start with its sessions."""
         case = plan.source.case
         return make_subject(
-            plan.spec.name,
+            plan.spec.what,
             journal,
             scripts=scripts_of(case, repetition=plan.planned.repetition),
             model=plan.spec.model,
@@ -69,4 +69,4 @@ def stop_of(case: Case) -> StopLimits:
 
 def identity_of(spec: SubjectSpec, case: Case) -> SubjectIdentity:
     """Say who a subject is for a case. Raises: UsageError where it makes no sense there."""
-    return identify_subject(spec.name, scripts=scripts_of(case), model=spec.model, stop=stop_of(case))
+    return identify_subject(spec.what, scripts=scripts_of(case), model=spec.model, stop=stop_of(case))

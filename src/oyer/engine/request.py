@@ -30,12 +30,21 @@ class CaseSource:
 
 @dataclass(frozen=True, slots=True)
 class SubjectSpec:
-    """A subject by name (`scripted:obedient`, `model`), with what only a model needs. `key` is the endpoint's."""
+    """A subject by name (`scripted:obedient`, `model`, or one that a team gave it), with what only a model needs.
+
+    `driver` says what it is (`scripted:obedient`, `model`) where the name does not. `key` is the endpoint's.
+    """
 
     name: str
     model: ModelSettings | None = None
     key: str | None = None
     key_name: str = "MODEL_KEY"
+    driver: str | None = None
+
+    @property
+    def what(self) -> str:
+        """What the subject is, whatever it is called."""
+        return self.driver or self.name
 
 
 @dataclass(frozen=True, slots=True)

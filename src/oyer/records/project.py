@@ -5,6 +5,7 @@ Owns the shape. Keys of endpoints never stand here: only the name of the environ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal, Self
 
@@ -14,6 +15,9 @@ from oyer.records.model import Flaw, Json, Record, refuse
 from oyer.records.pins import Admits
 
 __all__ = ["Price", "Project", "ProjectDefaults", "ProjectEnvironment", "ProjectSubject"]
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class ProjectSubject(Record):
@@ -77,3 +81,18 @@ class Project(Record):
     environment: ProjectEnvironment = ProjectEnvironment()
     prices: Mapping[str, Price] = Field(default_factory=dict)
     defaults: ProjectDefaults = ProjectDefaults()
+
+    @model_validator(mode="after")
+    def _names(self) -> Self:
+        flaws = [
+            Flaw(("subjects", name), f"{name!r} is no name for a subject", "letters, digits and . _ -; not model")
+            for name in self.subjects
+            if not _NAME.fullmatch(name) or name == "model"
+        ]
+        wanted = self.defaults.subject
+        if wanted is not None and wanted not in self.subjects and not wanted.startswith("scripted:"):
+            known = ", ".join(self.subjects) or "none"
+            flaws.append(Flaw(("defaults", "subject"), f"there is no subject {wanted!r} here", f"there is {known}"))
+        if flaws:
+            refuse(*flaws)
+        return self

@@ -1,0 +1,137 @@
+"""`oyer.yaml` is found upward, names subjects and suites, and gives way to every flag."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oyer.cli import main
+from oyer.cli.project import find_project
+from oyer.errors import RecordError
+
+PROJECT = """\
+oyer: Project@1
+subjects:
+  ours: {driver: scripted, double: oracle}
+  small: {driver: model, base_url: "http://127.0.0.1:9/v1", model: smol, temperature: 0, seed: 1, key_env: MY_KEY}
+suites: [suites/]
+defaults: {subject: ours, out: results, jobs: 2}
+"""
+SUITE = """\
+oyer: Case@1
+id: listing
+effect_class: local_read
+world: world
+servers: {fs: oyer:files}
+prompt: List the files.
+doubles: {proper: [fs.list_directory], tempted: [fs.list_directory]}
+---
+oyer: TrialSuite@1
+id: small-suite
+cases: [listing]
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "oyer.yaml").write_text(PROJECT)
+    (tmp_path / "suites" / "world").mkdir(parents=True)
+    (tmp_path / "suites" / "world" / "notes.md").write_text("one\n")
+    (tmp_path / "suites" / "small.yaml").write_text(SUITE)
+    (tmp_path / "deep" / "down").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "deep" / "down")
+    return tmp_path
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> Any:
+    capsys.readouterr()
+    assert main([*(str(each) for each in arguments), "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def test_it_is_found_upward_and_gives_subject_suite_and_place(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = told(capsys, "run", "small-suite")
+    assert Path(ran["path"]).resolve().parent == place / "results"
+    manifest = json.loads((Path(ran["path"]) / "series.json").read_text())
+    assert manifest["jobs"] == 2
+    plan = json.loads((Path(ran["path"]) / "plan.json").read_text())
+    assert plan["subjects"] == ["ours"]
+    [environment] = [
+        found
+        for pin in (Path(ran["path"]) / "pins").iterdir()
+        if (found := json.loads(pin.read_text()))["oyer"] == "Environment@1"
+    ]
+    assert environment["subject"]["name"] == "scripted:oracle"
+    assert told(capsys, "verify", ran["path"])["exit_code"] == 0
+
+
+def test_flags_win(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = told(capsys, "run", "small-suite", "--subject", "scripted:idle", "--jobs", 1, "--out", place / "elsewhere")
+    assert Path(ran["path"]) == place / "elsewhere"
+    assert json.loads((place / "elsewhere" / "plan.json").read_text())["subjects"] == ["scripted:idle"]
+    assert json.loads((place / "elsewhere" / "series.json").read_text())["jobs"] == 1
+
+
+def test_a_model_of_the_project_is_planned_with_its_parameters(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = told(capsys, "plan", "small-suite", "--subject", "small", code=2)["error"]
+    assert error["code"] == "E-SECRET-UNSET", "the key is only named in the file"
+    monkeypatch.setenv("MY_KEY", "sk-1234567890abcdef")
+    plan = told(capsys, "plan", "small-suite", "--subject", "small", "--subject", "ours")["plan"]
+    assert plan["subjects"] == ["small", "ours"]
+    assert plan["models"]["small"] == {
+        "base_url": "http://127.0.0.1:9/v1",
+        "name": "smol",
+        "parameters": {"seed": 1, "temperature": 0.0},
+        "system": None,
+    }
+    assert "1234567890" not in json.dumps(plan)
+
+
+def test_a_name_that_the_project_does_not_have(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    error = told(capsys, "plan", "small-suite", "--subject", "our", code=2)["error"]
+    assert (error["code"], error["problems"][0]["hint"]) == ("E-SUBJECT-UNKNOWN", "did you mean ours?")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "where"),
+    [
+        ("suites: [suites/]", "suites: [nowhere/]", "E-PROJECT-PATH", ":5:10: suites[0]"),
+        ("defaults:", "plugins: [own.py]\ndefaults:", "E-PROJECT-PATH", ":6:11: plugins[0]"),
+        ("double: oracle", "dooble: oracle", "E-RECORD-UNKNOWN-FIELD", ":3:28: subjects.ours.dooble"),
+        ("subject: ours", "subject: theirs", "E-RECORD-VALUE", ":6:21: defaults.subject"),
+        ("  ours:", "  our s:", "E-RECORD-VALUE", None),
+        ("temperature: 0", "api_key: sk-1", "E-RECORD-UNKNOWN-FIELD", None),
+    ],
+)
+def test_what_is_wrong_with_it_is_told_at_its_place(
+    place: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, code: str, where: str | None
+) -> None:
+    path = place / "oyer.yaml"
+    assert old in PROJECT
+    path.write_text(PROJECT.replace(old, new))
+    problems = told(capsys, "check", path, code=3)["error"]["problems"]
+    assert code in {problem["code"] for problem in problems}
+    if where is not None:
+        assert f"{path}{where}" in {problem["where"] for problem in problems}
+    with pytest.raises(RecordError):
+        find_project()
+
+
+def test_less_isolation_than_the_project_demands_is_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "oyer.yaml").write_text(PROJECT + "environment: {isolation: sandbox}\n")
+    error = told(capsys, "run", "small-suite", code=3)["error"]
+    assert error["code"] == "E-PROJECT-ISOLATION"
+    assert not (place / "results").exists()
+
+
+def test_a_plan_of_a_named_suite_and_subject_is_run_as_it_was_planned(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planned = place / "plan.json"
+    told(capsys, "plan", "small-suite", "-o", planned)
+    assert told(capsys, "run", "--plan", planned)["ledger"]["trials"]["completed"] == 1
