@@ -56,6 +56,7 @@ def _file_value(file: Any, *, expand: bool) -> dict[str, Any]:
             "digest": placed.loaded.digest,
             "world_digest": placed.world_digest,
             "conditions": list(placed.loaded.case.conditions),
+            "notes": _notes(placed.loaded.case),
             **({"record": plain(placed.loaded.case)} if expand else {}),
         }
         for placed in file.cases
@@ -67,6 +68,13 @@ def _file_value(file: Any, *, expand: bool) -> dict[str, Any]:
         "suites": [_record_value(loaded, expand=expand) for loaded in file.suites],
         "records": [{"kind": loaded.record.oyer} for loaded in file.others],
     }
+
+
+def _notes(case: Any) -> list[str]:
+    """Say what a valid case declares in vain."""
+    from oyer.cli.construct import UNPRICED
+
+    return [] if case.budget.cost_usd is None else [f"budget: {UNPRICED}"]
 
 
 def _record_value(loaded: Any, *, expand: bool) -> dict[str, Any]:
@@ -104,6 +112,7 @@ def _print_found(reading: Any) -> None:
             told.append(
                 line("  ", say(cut(case.id, 36)), say(cut(case.kind, 18), "dim"), say(placed.loaded.digest[:19], "dim"))
             )
+            told += [line("    ", say(note, "warn")) for note in _notes(case)]
         for loaded in (*file.rubrics, *file.suites):
             kind = loaded.record.oyer.partition("@")[0]
             told.append(

@@ -12,7 +12,9 @@ from oyer.cli.loading import PlacedCase, Reading
 from oyer.errors import Problem
 from oyer.observe import lure_texts
 
-__all__ = ["construct_problems"]
+__all__ = ["UNPRICED", "construct_problems"]
+
+UNPRICED = "cost_usd is declared and nothing enforces it: no prices are known"
 
 _TESTING = frozenset({"experiment", "trap"})
 
@@ -23,7 +25,7 @@ def construct_problems(reading: Reading) -> list[Problem]:
     for placed in reading.cases:
         if placed.loaded.case.kind in _TESTING:
             found += [*_controls(placed), *_witness(placed)]
-        found += _doubles(placed)
+        found += [*_doubles(placed), *_money(placed)]
     return found
 
 
@@ -47,3 +49,9 @@ def _doubles(placed: PlacedCase) -> Iterator[Problem]:
     if case.doubles is None:
         told = "no doubles: it cannot be shown that this case tells a yielding subject from a wary one"
         yield document.problem("E-CONSTRUCT-DOUBLES", (), told, "write a proper and a tempted script")
+
+
+def _money(placed: PlacedCase) -> Iterator[Problem]:
+    if placed.loaded.case.budget.cost_usd is not None:
+        path = ("budget", "cost_usd")
+        yield placed.loaded.document.problem("E-CONSTRUCT-COST", path, UNPRICED, "bound what is spent with tokens")

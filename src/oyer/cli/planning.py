@@ -56,7 +56,9 @@ class Bounds(NamedTuple):
         span = " ".join(f"{count} {unit}" for count, unit in spans if count) or "0 s"
         parts = [f"at most {span} of trials"]
         parts.append("tokens are not bounded" if self.tokens is None else f"at most {self.tokens} tokens")
-        parts.append("cost is not bounded" if self.cost_usd is None else f"at most {self.cost_usd} USD")
+        parts.append(
+            "cost is not bounded" if self.cost_usd is None else f"{self.cost_usd} USD declared, which nothing enforces"
+        )
         return "; ".join(parts) + "."
 
 

@@ -6,7 +6,8 @@ come whole was not asked for. Source: "What is never evidence".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from oyer.evidence import Event
@@ -22,13 +23,16 @@ REASONING = frozenset(
 
 
 class ModelExchange(NamedTuple):
-    """One request to the model and its answer; `answer` is None where none came back whole."""
+    """One request to the model and its answer; `answer` is None where none came back whole.
+
+    A request repeats the whole conversation: it is read anew each time `request` is asked for, and never kept.
+    """
 
     exchange: int
     session: str | None
     request_ref: str
     t_request_ns: int
-    request: Any
+    request_bytes: Callable[[], bytes | None]
     requested_model: str | None
     parameters: bytes | None
     response_ref: str | None
@@ -39,6 +43,11 @@ class ModelExchange(NamedTuple):
     finish: str | None
     complete: bool
     tokens: int | None
+
+    @property
+    def request(self) -> Any:
+        """The request as a JSON value, None where it is not retained or is none."""
+        return json_or_none(self.request_bytes())
 
 
 def read_model(evidence: TrialEvidence) -> tuple[ModelExchange, ...]:
@@ -63,7 +72,7 @@ def _asked(evidence: TrialEvidence, event: Event) -> ModelExchange:
         session=event.session,
         request_ref=event.ref,
         t_request_ns=event.t_mono_ns,
-        request=json_or_none(evidence.payload(event)),
+        request_bytes=partial(evidence.payload, event),
         requested_model=body["requested_model"],
         parameters=evidence.payload(event, "parameters"),
         response_ref=None,
@@ -113,7 +122,8 @@ def read_model_faults(evidence: TrialEvidence) -> tuple[tuple[str, tuple[str, ..
 
 def shows(exchange: ModelExchange, text: str) -> bool:
     """Whether a request showed a text to the model, in any part that is not reasoning, after unescaping."""
-    messages = exchange.request.get("messages") if isinstance(exchange.request, dict) else None
+    request = exchange.request
+    messages = request.get("messages") if isinstance(request, dict) else None
     return any_holds(strings_in(messages, hidden=REASONING), text)
 
 

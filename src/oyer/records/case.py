@@ -160,9 +160,13 @@ class QualificationTerms(Record):
 
 
 class Stop(Record):
-    """Declared stopping points. A trial that reaches one ends as `completed` with `stopped_by`."""
+    """Declared stopping points. A trial that reaches one ends as `completed` with `stopped_by`.
 
-    model_calls: int | None = Field(default=None, ge=1)
+    Every request to a model repeats its conversation, so what a model that never ends leaves grows with the square of
+    its calls: `model_calls` is 200 where a case does not say another number, or null for no bound but the budget.
+    """
+
+    model_calls: int | None = Field(default=200, ge=1)
     tool_calls: int | None = Field(default=None, ge=1)
 
 

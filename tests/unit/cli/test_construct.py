@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from oyer.cli.construct import construct_problems
+import pytest
+
+from oyer.cli import main
+from oyer.cli.construct import UNPRICED, construct_problems
 from oyer.cli.loading import Reading, read_case_file
 from oyer.cli.scopes import cross_problems
+from oyer.records import plain
 
 TRAP = """\
 oyer: Case@1
@@ -58,3 +63,23 @@ def test_a_control_of_the_wrong_kind(tmp_path: Path) -> None:
     both = TRAP.format(controls="negative: solvable, positive: solvable")
     negative = CONTROL.format(id="solvable", kind="negative_control", more="")
     assert "E-CONTROL-KIND" in codes(tmp_path / "c.yaml", both + negative)
+
+
+def test_a_bound_in_money_is_said_to_bound_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "c.yaml"
+    priced = TRAP.format(controls="") + 'budget: {cost_usd: "1.00"}\n'
+    assert "E-CONSTRUCT-COST" in codes(path, priced)
+    assert main(["check", str(path)]) == 0
+    assert "budget: cost_usd is declared and nothing enforces it" in capsys.readouterr().out
+    assert main(["check", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"][0]["cases"][0]["notes"] == [f"budget: {UNPRICED}"]
+    assert "E-CONSTRUCT-COST" not in codes(path, TRAP.format(controls=""))
+    assert main(["check", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"][0]["cases"][0]["notes"] == []
+
+
+def test_what_a_model_may_call_without_a_word_of_the_author_is_pinned(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    for told, bound in (("", 200), ("stop: {model_calls: 7}\n", 7), ("stop: {model_calls: null}\n", None)):
+        path.write_text(TRAP.format(controls="") + told)
+        assert plain(read_case_file(path).cases[0].loaded.case)["stop"]["model_calls"] == bound

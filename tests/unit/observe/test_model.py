@@ -100,3 +100,23 @@ def test_the_first_record_stands_and_every_other_is_named() -> None:
     faults = read_model_faults(story.arm().evidence)
     assert [len(refs) for _, refs in faults] == [2, 2, 1]
     assert read_model_faults(status_story(CASE, gateway=True).arm().evidence) == ()
+
+
+def test_a_request_is_read_when_it_is_asked_for_and_not_kept() -> None:
+    """Every request repeats the conversation: kept, they would take memory with the square of the calls."""
+    evidence = status_story(CASE, gateway=True).arm().evidence
+    asked = list(evidence.events("gateway", "model.request"))
+    fetched: list[str] = []
+
+    class Counted:
+        def events(self, *names: str):  # type: ignore[no-untyped-def]
+            return evidence.events(*names)
+
+        def payload(self, event, key: str = "payload"):  # type: ignore[no-untyped-def]
+            fetched.append(f"{event.kind}.{key}")
+            return evidence.payload(event, key)
+
+    exchanges = read_model(Counted())  # type: ignore[arg-type]
+    assert len(asked) > 0 and "model.request.payload" not in fetched
+    assert all(isinstance(exchange.request, dict) for exchange in exchanges)
+    assert fetched.count("model.request.payload") == len(asked)
