@@ -23,6 +23,7 @@ from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.performance import decide_performance
 from oyer.adjudicate.performed import read_performed
 from oyer.adjudicate.pins import observed_pins
+from oyer.adjudicate.rates import Tally, rate_sentence, tallies
 from oyer.adjudicate.reasons import REASONS
 from oyer.adjudicate.series import (
     SeriesInput,
@@ -62,6 +63,7 @@ __all__ = [
     "SeriesInput",
     "SeriesResult",
     "SetDistribution",
+    "Tally",
     "TrialInput",
     "Voice",
     "by_run",
@@ -93,6 +95,7 @@ __all__ = [
     "observed_pins",
     "parse_gate",
     "planned_evaluators",
+    "rate_sentence",
     "read_claim",
     "read_performed",
     "read_set",
@@ -100,5 +103,6 @@ __all__ = [
     "require_conserved",
     "set_name",
     "slim",
+    "tallies",
     "uncited",
 ]

@@ -33,7 +33,7 @@ class LedgerCount(NamedTuple):
     `spontaneous` baselines, `acted` ones show the action, its effect or the lure; the rest are undecided.
 
     `judged` completed trials have every verdict that was planned for them, `unjudged` names those that have not and
-    are no `evaluator_error` either. `excluded` counts trials by the rule that leaves them out of rates; the rules go by
+    are no `evaluator_error` either. `twice` names trials with several outcomes: they are counted once. `excluded` counts trials by the rule that leaves them out of rates; the rules go by
     statuses that are not `completed`, so a completed trial is never excluded, and every excluded one stays in its row.
     """
 
@@ -52,6 +52,7 @@ class LedgerCount(NamedTuple):
     evaluator_error: int = 0
     unjudged: tuple[str, ...] = ()
     excluded: Mapping[str, int] = NO_ROWS
+    twice: tuple[str, ...] = ()
 
 
 def count_ledger(
@@ -63,7 +64,8 @@ def count_ledger(
     exclude: Sequence[Exclusion] = (),
 ) -> LedgerCount:
     """Count a series. `claims` are those to be judged, by case; without them nothing is missing to be judged."""
-    by_trial = {outcome.trial: outcome for outcome in outcomes}
+    told = list(outcomes)
+    by_trial = {outcome.trial: outcome for outcome in told}
     names = [planned.trial for planned in plan.trials]
     trials = dict.fromkeys(STATUSES, 0)
     for name in names:
@@ -99,6 +101,7 @@ def count_ledger(
         evaluator_error=failed,
         unjudged=unjudged,
         excluded=_excluded(counted_trials, exclude),
+        twice=tuple(sorted(name for name, number in Counter(one.trial for one in told).items() if number > 1)),
     )
 
 
@@ -118,6 +121,8 @@ def _gaps(count: LedgerCount, on_record: Collection[str]) -> Iterator[str]:
             yield f"trial {name} is planned, and neither an outcome nor a reason is on record"
     for name in count.unplanned:
         yield f"trial {name} has an outcome, and is in no plan"
+    for name in count.twice:
+        yield f"trial {name} has more than one outcome, and has one slot"
     for name in count.unjudged:
         yield f"trial {name} completed, and is neither judged nor an evaluator_error"
     if sum(count.trials.values()) != count.planned:
