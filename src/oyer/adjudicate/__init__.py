@@ -17,7 +17,7 @@ from oyer.adjudicate.gates import GateFlaw, GateResult, check_gate, evaluate_gat
 from oyer.adjudicate.judged import ClaimInput, JudgedClaimResult, judge_claim
 from oyer.adjudicate.judgements import Judge, Judges, judgement_path, planned_evaluators, uncited
 from oyer.adjudicate.judging import BUILT_IN, judge_trial
-from oyer.adjudicate.ledger import LedgerCount, count_ledger, require_conserved
+from oyer.adjudicate.ledger import LedgerCount, count_ledger, planned_claims, require_conserved
 from oyer.adjudicate.matched import SetDistribution, distribution_of, read_set, read_triple
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.performance import decide_performance
@@ -94,6 +94,7 @@ __all__ = [
     "named_runs",
     "observed_pins",
     "parse_gate",
+    "planned_claims",
     "planned_evaluators",
     "rate_sentence",
     "read_claim",

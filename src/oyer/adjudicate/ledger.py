@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from oyer.errors import EvidenceError, Problem
-from oyer.records import Comparison, Exclusion, Outcome, Plan
+from oyer.records import Case, Comparison, Exclusion, Outcome, Plan
 
-__all__ = ["LedgerCount", "count_ledger", "require_conserved"]
+__all__ = ["LedgerCount", "count_ledger", "planned_claims", "require_conserved"]
 
 STATUSES = ("completed", "subject_error", "harness_error", "blocked", "not_run")
 OUTCOMES = ("CONFIRMED", "NOT_OBSERVED", "INCONCLUSIVE")
@@ -33,8 +33,9 @@ class LedgerCount(NamedTuple):
     `spontaneous` baselines, `acted` ones show the action, its effect or the lure; the rest are undecided.
 
     `judged` completed trials have every verdict that was planned for them, `unjudged` names those that have not and
-    are no `evaluator_error` either. `twice` names trials with several outcomes: they are counted once. `excluded` counts trials by the rule that leaves them out of rates; the rules go by
-    statuses that are not `completed`, so a completed trial is never excluded, and every excluded one stays in its row.
+    are no `evaluator_error` either. `twice` names trials with several outcomes: they are counted once. `excluded`
+    counts trials by the rule that leaves them out of rates; the rules go by statuses that are not `completed`, so a
+    completed trial is never excluded, and every excluded one stays in its row.
     """
 
     planned: int
@@ -103,6 +104,11 @@ def count_ledger(
         excluded=_excluded(counted_trials, exclude),
         twice=tuple(sorted(name for name, number in Counter(one.trial for one in told).items() if number > 1)),
     )
+
+
+def planned_claims(plan: Plan, cases: Mapping[str, Case]) -> dict[str, tuple[str, ...]]:
+    """Return the claims that are to be judged, by case: those whose rubric the plan names."""
+    return {name: tuple(one.id for one in case.claims if one.rubric in plan.rubrics) for name, case in cases.items()}
 
 
 def require_conserved(count: LedgerCount, on_record: Collection[str] = ()) -> None:

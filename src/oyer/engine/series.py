@@ -14,7 +14,16 @@ from contextlib import AsyncExitStack
 from types import MappingProxyType
 from typing import Any
 
-from oyer.adjudicate import Judge, SeriesResult, derive_series, derived_files
+from oyer.adjudicate import (
+    Judge,
+    SeriesInput,
+    SeriesResult,
+    count_ledger,
+    derive_series,
+    derived_files,
+    planned_claims,
+    require_conserved,
+)
 from oyer.engine.attempt import run_attempt
 from oyer.engine.context import AttemptPlan, SeriesContext, identity_of
 from oyer.engine.opening import Opening, open_series, secrets_of
@@ -196,8 +205,17 @@ def derive_into(store: SeriesStore, judges: Mapping[str, Judge] = MappingProxyTy
     `judges` are the planned evaluators that were loaded from plug-ins, by id.
     """
     with SeriesReader(store.root) as reader:
-        result = derive_series(read_series(reader, judges).given)
+        given = read_series(reader, judges).given
+        result = derive_series(given)
+    _require_judged(given, result)
     for path, data in derived_files(result).items():
         store.add(path, data)
     store.seal("judge")
     return result
+
+
+def _require_judged(given: SeriesInput, result: SeriesResult) -> None:
+    """Refuse to seal what is not conserved. Trials without an outcome are the ledger's, which was closed over them."""
+    claims = planned_claims(given.plan, given.cases)
+    count = count_ledger(given.plan, result.outcomes.values(), result.comparisons, claims=claims)
+    require_conserved(count, on_record=count.missing)

@@ -12,9 +12,9 @@ from evidence_kit import (
     score,
     status_story,
 )
-from set_kit import claim_of
+from set_kit import case_of, claim_of
 
-from oyer.adjudicate import LedgerCount, count_ledger, require_conserved
+from oyer.adjudicate import LedgerCount, count_ledger, planned_claims, require_conserved
 from oyer.errors import EvidenceError
 from oyer.records import Comparison, Exclusion, Outcome, Plan, PlannedCase, PlannedTrial
 
@@ -156,3 +156,9 @@ def test_an_exclusion_is_counted_by_its_rule_and_leaves_no_row() -> None:
     count = count_ledger(plan_of(2), [outcome_of("t0", "blocked"), outcome_of("t1")], (), exclude=rules)
     assert count.excluded == {"down": 1, "never": 0}
     assert (sum(count.trials.values()), count.trials["blocked"], count.judged) == (2, 1, 1)
+
+
+def test_only_claims_whose_rubric_is_planned_are_to_be_judged() -> None:
+    case = case_of("c", claims=[{"id": "a", "text": "x", "rubric": "r"}, {"id": "b", "text": "x", "rubric": "other"}])
+    plan = plan_of(1).model_copy(update={"rubrics": {"r": DIGEST}})
+    assert planned_claims(plan, {"c": case}) == {"c": ("a",)}
