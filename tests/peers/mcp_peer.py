@@ -119,6 +119,8 @@ def handle(line):
     elif method == "initialize":
         version = params.get("protocolVersion", "2025-06-18")
         reply(identifier, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "peer"}})
+    elif method == "tools/list" and MANNER == "lists_nothing":
+        write(encoded({"jsonrpc": "2.0", "id": identifier, "error": {"code": -32000, "message": "no quota"}}) + b"\n")
     elif method == "tools/list":
         reply(identifier, endless(params.get("cursor")) if MANNER == "endless_pages" else listing(params.get("cursor")))
     elif method == "tools/call":

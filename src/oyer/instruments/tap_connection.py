@@ -248,7 +248,10 @@ class Connection:
         Also with nothing unanswered: what the subject may have tried afterwards was never received, so its silence
         on this connection proves nothing.
         """
+        refusal = self._exchange.opening.refusal
         if self._reason not in _SERVER_ENDED:
+            if refusal is not None:
+                self._blame_server(refusal)
             return
         oldest = self._exchange.deadlines.oldest()
         if oldest:

@@ -16,6 +16,7 @@ from oyer.errors import HarnessError
 from oyer.instruments.tap_changes import AnswerChanger
 from oyer.instruments.tap_deadlines import Deadlines, Waiting
 from oyer.instruments.tap_interest import Interest
+from oyer.instruments.tap_opening import Opening
 from oyer.instruments.tap_record import ConnectionRecord, Crossing
 from oyer.instruments.tap_rules import RequestPlan
 from oyer.instruments.tap_settings import TapSettings
@@ -53,14 +54,19 @@ class _Call(NamedTuple):
 
     crossing: Crossing
     plan: RequestPlan
-    is_tool_call: bool
+    method: str | None
+
+    @property
+    def is_tool_call(self) -> bool:
+        """Whether watchers look around it."""
+        return self.method == "tools/call"
 
 
 class Exchange:
     """The two streams of frames of one connection."""
 
     __slots__ = ("_calls", "_changer", "_correlator", "_frames", "_in_flight", "_interest", "_number", "_outlet",
-                 "_record", "_settings", "_unread", "deadlines", "server_answered")  # fmt: skip
+                 "_record", "_settings", "_unread", "deadlines", "opening", "server_answered")  # fmt: skip
 
     def __init__(self, number: int, settings: TapSettings, record: ConnectionRecord, outlet: Outlet) -> None:
         self._number = number
@@ -75,6 +81,7 @@ class Exchange:
         self._frames = 0
         self._unread: deque[Crossing] = deque()
         self.deadlines = Deadlines(settings.limits.answer_timeout_s, outlet.late, before_look=outlet.settle)
+        self.opening = Opening()
         self.server_answered = False
 
     def close(self) -> None:
@@ -185,6 +192,8 @@ class Exchange:
                 self.server_answered = True
                 if one.to is not None:
                     self.deadlines.end(one.to)
+                    if one.to in self._calls:
+                        self.opening.answered(self._calls[one.to].method, one.message)
                 for candidate in one.candidates:
                     if candidate in self._calls:
                         asked[candidate] = self._calls[candidate]
@@ -206,7 +215,7 @@ class Exchange:
 
     def _new_call(self, request: Request, crossing: Crossing) -> _Call:
         plan = self._settings.rules.plan(request, crossing.session)
-        call = _Call(crossing, plan, request.method == "tools/call")
+        call = _Call(crossing, plan, request.method)
         # A retransmission belongs to the call that stands: its answer is the answer to both.
         key = request.transmission_of or request.ref
         standing = self._calls.get(key)

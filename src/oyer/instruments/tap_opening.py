@@ -1,0 +1,46 @@
+"""Whether a server let a connection open: what it answered to the greeting and to the question for its tools.
+
+Owns what a refusal means for blame. A refused greeting is nothing yet: a client of either era of the protocol may try
+the other one next. Must never be asked before the connection is over, nor take a subject's own broken request for the
+server's refusal.
+"""
+
+from __future__ import annotations
+
+from oyer.protocol import Message
+
+__all__ = ["Opening"]
+
+_GREETINGS = frozenset({"initialize", "server/discover"})
+_LISTING = "tools/list"
+_BROKEN_REQUEST = frozenset({-32700, -32600})
+_NO_SUCH_METHOD = -32601
+
+
+class Opening:
+    """What one connection heard. `refusal` is None where it opened, or where nobody asked."""
+
+    __slots__ = ("_granted", "_refused")
+
+    def __init__(self) -> None:
+        self._granted: set[str] = set()
+        self._refused: dict[str, str] = {}
+
+    def answered(self, method: str | None, answer: Message) -> None:
+        """Take an answer of the server to a request of this method."""
+        about = _LISTING if method == _LISTING else "greeting"
+        if answer.error is None:
+            self._granted.add(about)  # whoever serves anything has let the connection open
+            return
+        if about == "greeting" and method not in _GREETINGS:
+            return
+        error = answer.error if isinstance(answer.error, dict) else {}
+        code = error.get("code")
+        if code in _BROKEN_REQUEST or (about == _LISTING and code == _NO_SUCH_METHOD):
+            return  # the subject's doing; or a server that has no tools, which is no failure
+        self._refused.setdefault(about, f"refused {method}: {error.get('message')}")
+
+    @property
+    def refusal(self) -> str | None:
+        """What the server refused and never granted."""
+        return next((told for about, told in self._refused.items() if about not in self._granted), None)
