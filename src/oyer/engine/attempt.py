@@ -18,9 +18,11 @@ from oyer.engine.context import AttemptPlan, SeriesContext
 from oyer.engine.environment import isolation_problem, subject_text
 from oyer.engine.faults import FaultLog, fault_class, status_of
 from oyer.engine.instruments import Bench
+from oyer.engine.metering import MeteredRecorder
 from oyer.engine.place import Placement
 from oyer.engine.sessions import run_sessions
 from oyer.engine.stopping import to_the_end
+from oyer.engine.validators import run_validators
 from oyer.errors import Blocked, HarnessError, OyerError
 from oyer.evidence import VOCABULARY, Envelope
 from oyer.host import (
@@ -134,7 +136,7 @@ class _Attempt:
             bench=bench,
             journal=self.journal,
             case=source.case,
-            subject=self.context.make_subject(self.plan, self.journal),
+            subject=self.context.make_subject(self.plan, MeteredRecorder(self.journal, bench.meter)),
             faults=self.faults,
             rundir=rundir,
             env=base_environment(rundir.home, rundir.temp, os.environ),
@@ -150,6 +152,7 @@ class _Attempt:
                 await self.step(step)
         reach("engine.down")
         if self.rundir is not None:
+            await self.step(self._validate(self.rundir))
             await self.step(self._remove(self.rundir))
 
     def close(self) -> str:
@@ -235,6 +238,12 @@ class _Attempt:
             self.journal.record("process.exited", body, payloads={"stderr": survivor.name.encode()})
         for survivor in left:
             self.fault("host", "harness", f"process {survivor.pid} ({survivor.name}) could not be ended")
+
+    async def _validate(self, rundir: RunDir) -> None:
+        """Ask the hidden checks about a world that a whole trial left behind; of another they could say nothing."""
+        if self.faults.first is None and not self.interrupted:
+            source = self.plan.source
+            await run_validators(source.case, self.journal, rundir, self.placement.values, source.base, self.fault)
 
     async def _remove(self, rundir: RunDir) -> None:
         undeleted = await to_the_end(asyncio.to_thread(rundir.remove))

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from oyer.engine.request import CaseSource, SubjectSpec
 from oyer.engine.sinks import Sinks
 from oyer.engine.stopping import Stop
-from oyer.records import Case, PinSet, PlannedTrial, plain
-from oyer.store import JournalWriter, SeriesStore
-from oyer.subjects import Scripts, StopLimits, Subject, SubjectIdentity, identify_subject, make_subject
+from oyer.records import Admits, Case, PinSet, PlannedTrial, plain
+from oyer.store import SeriesStore
+from oyer.subjects import Recorder, Scripts, StopLimits, Subject, SubjectIdentity, identify_subject, make_subject
 
 __all__ = ["AttemptPlan", "SeriesContext", "identity_of", "scripts_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptPlan:
-    """One attempt: the planned trial, its case with its files, who is on trial, and what was pinned."""
+    """One attempt: the planned trial, its case with its files, who is on trial, and what was pinned.
+
+    `retained` are the paths of the world whose content is kept; `admits` is what may happen at all.
+    """
 
     planned: PlannedTrial
     attempt: int
@@ -24,6 +27,8 @@ class AttemptPlan:
     spec: SubjectSpec
     identity: SubjectIdentity
     pinned: PinSet
+    retained: tuple[str, ...] = ()
+    admits: Admits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class SeriesContext:
     sinks: Sinks
     stop: Stop
 
-    def make_subject(self, plan: AttemptPlan, journal: JournalWriter) -> Subject:
+    def make_subject(self, plan: AttemptPlan, journal: Recorder) -> Subject:
         """Make the subject of one attempt; its processes start with its sessions."""
         case = plan.source.case
         return make_subject(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import oyer
 from oyer.records import (
+    Admits,
     Case,
     Environment,
     Hardware,
@@ -98,6 +99,7 @@ def observe_environment(
     *,
     world_digest: str | None,
     endpoint: str | None,
+    admits: Admits | None = None,
 ) -> Environment:
     """Pin everything about the subject and its surroundings as it stands now."""
     packages = dependencies()
@@ -122,6 +124,7 @@ def observe_environment(
         budgets=case.budget.model_dump(mode="json"),
         policy=case.hardened.model_dump(mode="json") if case.hardened else {},
         isolation=case.isolation,
+        admits=admits,
     )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import oyer
+from oyer.engine.admitting import NOT_ADMITTED, seen_beyond
 from oyer.engine.context import AttemptPlan, SeriesContext
 from oyer.engine.faults import STATE_CONTRACT, FaultLog
 from oyer.engine.place import Placement, place_server
@@ -32,6 +33,7 @@ from oyer.instruments import (
     HttpSink,
     OnFault,
     Recorder,
+    SubjectMeter,
     Tap,
     TapLimits,
     TappedServer,
@@ -121,6 +123,7 @@ class Bench:
         self._gateway: Gateway | None = None
         self._model: ModelAccess | None = None
         self.heads: dict[str, dict[str, Any]] = {}
+        self.meter = SubjectMeter(self._writer("meter"))
 
     async def up(self) -> None:
         """World looked at, sinks up and probed, gateway and taps listening."""
@@ -170,6 +173,7 @@ class Bench:
             yield self._last_look(self._world)
         for name, http_sink in self._http_sinks.items():
             yield self._seal_http_sink(name, http_sink)
+        yield self._require_admitted()
         for name, writer in self._writers.items():
             yield self._seal(name, writer)
 
@@ -199,6 +203,19 @@ class Bench:
         head = await sink.seal()
         self.heads[f"sink:{name}"] = {"length": head.length, "head": head.head}
 
+    async def _require_admitted(self) -> None:
+        """Report what happened that the Environment does not admit."""
+        admits = self._plan.admits
+        if admits is None:
+            return
+        effects = {}
+        for name in self._http_sinks:
+            events = self._store.foreign(f"sink:{name}").events
+            effects[name] = sum(event.kind == "sink.effect" and not event.body.get("probe") for event in events)
+        changed = self._world is not None and self._world.changed
+        for told in seen_beyond(admits, world_changed=changed, effects=effects):
+            self._report("engine", NOT_ADMITTED, told)
+
     async def _seal(self, name: str, writer: JournalWriter) -> None:
         # Packing reads it whole and flushes the packed file before the ledger counts it.
         head = writer.seal(sync=False)
@@ -210,7 +227,7 @@ class Bench:
 
     async def _open_world(self) -> None:
         running = ("subject", *(f"server:{name}" for name in self._case.servers))
-        self._world = WorldWatch(self._rundir.world, self._writer("world"), running=running)
+        self._world = WorldWatch(self._rundir.world, self._writer("world"), running=running, named=self._plan.retained)
         opening = await self._world.opening()
         pinned = self._plan.pinned.world
         if pinned is not None and opening.digest != pinned:

@@ -85,7 +85,12 @@ async def open_series(request: RunRequest) -> Opening:
             endpoint = spec.model.base_url if spec.model else None
             found = seen[source.case.id]
             environment = observe_environment(
-                source.case, identity, found.tools, world_digest=found.world_digest, endpoint=endpoint
+                source.case,
+                identity,
+                found.tools,
+                world_digest=found.world_digest,
+                endpoint=endpoint,
+                admits=request.admits,
             )
             pin = pin_set(source.loaded.digest, environment, identity)
             pinned[spec.name, source.case.id] = pin

@@ -7,7 +7,7 @@ Whatever differs between runs (directories, tokens, addresses, drawn values) is 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +16,7 @@ from oyer.errors import HarnessError
 from oyer.host import RunDir
 from oyer.records import Case, Server, expand, names_in
 
-__all__ = ["Placement", "drawn_names", "place_server"]
+__all__ = ["Placement", "drawn_names", "place_command", "place_server"]
 
 DRAWN_LENGTH = 12
 
@@ -65,17 +65,21 @@ def place_server(server: Server, values: Mapping[str, str], base: Path) -> tuple
     links are kept as they are, since a virtual environment's Python is one and says by its place where it belongs.
     Raises: HarnessError where a placeholder has no value in this run.
     """
+    env = {name: _filled(text, values) for name, text in server.env.items()}
+    return place_command(server.command, values, base), env
 
-    def fill(text: str) -> str:
-        missing = [name for name in names_in(text) if name not in values]
-        if missing:
-            raise HarnessError("E-PLACEHOLDER-OPEN", f"{{{missing[0]}}} has no value in this run", where=text)
-        return expand(text, values.get)
 
-    words = [fill(word) for word in server.command]
-    return tuple(_beside(word, base, first=index == 0) for index, word in enumerate(words)), {
-        name: fill(text) for name, text in server.env.items()
-    }
+def place_command(command: Sequence[str], values: Mapping[str, str], base: Path) -> tuple[str, ...]:
+    """Return a command for one run, under the same rules. Raises: as `place_server`."""
+    words = [_filled(word, values) for word in command]
+    return tuple(_beside(word, base, first=index == 0) for index, word in enumerate(words))
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    missing = [name for name in names_in(text) if name not in values]
+    if missing:
+        raise HarnessError("E-PLACEHOLDER-OPEN", f"{{{missing[0]}}} has no value in this run", where=text)
+    return expand(text, values.get)
 
 
 def _beside(word: str, base: Path, *, first: bool) -> str:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from oyer.engine.admitting import require_admitted
 from oyer.engine.request import CaseSource, RunRequest
-from oyer.errors import Problem, RecordError
+from oyer.errors import Problem, RecordError, UsageError
 from oyer.host import copy_world, make_run_dir, take_snapshot
 from oyer.plan import build_plan, plan_drift
 from oyer.records import Plan, PlannedModel
@@ -23,7 +24,12 @@ def plan_request(request: RunRequest) -> Plan:
 
 
 def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Plan:
-    """Return the plan of a request whose worlds have these digests. Raises: UsageError `E-CONDITION-UNKNOWN`."""
+    """Return the plan of a request whose worlds have these digests.
+
+    Raises: UsageError `E-CONDITION-UNKNOWN`, `E-ADMITS-...`, `E-PRESSURE-ROUNDS` for what this version cannot run.
+    """
+    require_admitted(request.admits, [source.case for source in request.cases])
+    _require_no_rounds(request)
     models = {
         spec.name: PlannedModel(
             name=spec.model.name,
@@ -49,6 +55,22 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
         rubrics=request.rubrics,
         evaluators=request.pinned_evaluators,
     )
+
+
+def _require_no_rounds(request: RunRequest) -> None:
+    """Refuse cases whose pressure comes in rounds: run without them, they would be read as if they had been pressed."""
+    problems = [
+        Problem(
+            "E-PRESSURE-ROUNDS",
+            f"it declares {len(source.case.pressure.rounds)} rounds of pressure, which this version cannot deliver",
+            f"case {source.case.id}",
+            "put the pressure into the prompt, or leave `pressure` out",
+        )
+        for source in request.cases
+        if source.case.pressure is not None
+    ]
+    if problems:
+        raise UsageError.of(problems)
 
 
 def require_registered(request: RunRequest, plan: Plan) -> None:

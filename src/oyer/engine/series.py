@@ -32,6 +32,7 @@ from oyer.engine.sinks import Sinks, late_texts
 from oyer.engine.stopping import Stop
 from oyer.errors import UsageError
 from oyer.host import become_subreaper, reap_orphans
+from oyer.plan import outcome_form
 from oyer.records import Attempts, Plan, PlannedTrial
 from oyer.store import SeriesReader, SeriesStore
 from oyer.verify import read_series
@@ -189,12 +190,22 @@ def _planner(request: RunRequest, opening: Opening) -> Planner:
     """Return what claims a planned trial in the ledger and says everything about its attempt."""
     sources = {source.case.id: source for source in request.cases}
     specs = {spec.name: spec for spec in request.subjects}
+    retained = {source.case.id: outcome_form(source.case, request.rubrics).retained for source in request.cases}
 
     def plan(planned: PlannedTrial, attempt: int) -> AttemptPlan:
         source, spec = sources[planned.case], specs[planned.subject]
         opening.store.ledger("claimed", trial=planned.trial, attempt=attempt)
         pinned = opening.pinned[planned.subject, planned.case]
-        return AttemptPlan(planned, attempt, source, spec, opening.identities[planned.subject, planned.case], pinned)
+        return AttemptPlan(
+            planned,
+            attempt,
+            source,
+            spec,
+            opening.identities[planned.subject, planned.case],
+            pinned,
+            retained=retained[planned.case],
+            admits=request.admits,
+        )
 
     return plan
 

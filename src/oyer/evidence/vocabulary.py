@@ -93,6 +93,7 @@ _FAULT_CLASS = Literal[
     "state_contract_broken",
     "budget_exceeded",
     "timeout",
+    "effect_not_admitted",
     "harness",
     "subject",
     "subject_crash",

@@ -18,6 +18,7 @@ from oyer.host.clock import Stamp, boot_id, stamp, wall_text
 from oyer.host.entropy import RunId, Token, neutral_name, new_run_id, new_token
 from oyer.host.faultpoints import FaultPlan, parse_fault_plan, reach
 from oyer.host.pipes import PipeReader, PipeWriter
+from oyer.host.process_table import Usage, usage_of
 from oyer.host.process_tree import (
     Patience,
     Survivor,
@@ -56,6 +57,7 @@ __all__ = [
     "Survivor",
     "Token",
     "TreeEnd",
+    "Usage",
     "WalkBounds",
     "base_environment",
     "become_subreaper",
@@ -87,5 +89,6 @@ __all__ = [
     "sweep_run",
     "take_snapshot",
     "terminate_tree",
+    "usage_of",
     "wall_text",
 ]

@@ -18,12 +18,14 @@ from typing import NamedTuple
 
 __all__ = [
     "ProcessInfo",
+    "Usage",
     "all_processes",
     "children_of",
     "descendants_of",
     "names_run",
     "process_info",
     "send_signal",
+    "usage_of",
 ]
 
 _LINUX = sys.platform == "linux"
@@ -82,6 +84,37 @@ def _ps_rows() -> Iterator[ProcessInfo]:
         if len(fields) == 6:
             pid, parent, group = (int(field) for field in fields[:3])
             yield ProcessInfo(pid, parent, group, 0, 0, fields[4][:1], Path(fields[5]).name)
+
+
+class Usage(NamedTuple):
+    """What a process and everything below it used so far: processor time, and the sum of their highest residences."""
+
+    cpu_ns: int
+    rss_bytes: int
+
+
+def usage_of(pid: int) -> Usage | None:
+    """Look at what a process used, with its descendants and the children it has waited for; None where it is gone or
+    the system does not say.
+    """
+    if not _LINUX:
+        return None
+    first = _usage(pid)
+    if first is None:
+        return None
+    rows = [first, *(found for row in descendants_of(pid) if (found := _usage(row.pid)) is not None)]
+    return Usage(sum(row.cpu_ns for row in rows), sum(row.rss_bytes for row in rows))
+
+
+def _usage(pid: int) -> Usage | None:
+    try:
+        raw = Path(f"/proc/{pid}/stat").read_bytes()
+        told = Path(f"/proc/{pid}/status").read_bytes()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return None
+    ticks = sum(int(field) for field in raw[raw.rindex(b")") + 2 :].split()[11:15])
+    peak = next((line for line in told.splitlines() if line.startswith(b"VmHWM:")), b"VmHWM: 0 kB")
+    return Usage(ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK"), int(peak.split()[1]) * 1024)
 
 
 def all_processes() -> list[ProcessInfo]:

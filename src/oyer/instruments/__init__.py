@@ -11,6 +11,7 @@ from oyer.instruments.discovery import Listing, discover
 from oyer.instruments.gateway_port import Gateway, GatewayDoor, Upstream, make_gateway
 from oyer.instruments.http_sink import HttpSink, LateEffect, SinkHost
 from oyer.instruments.in_flight import CallsInFlight
+from oyer.instruments.meter import SubjectMeter
 from oyer.instruments.ports import CallWatcher, OnFault, Recorder
 from oyer.instruments.tap import Tap
 from oyer.instruments.tap_rules import DeclaredApproval, DeclaredBlock, DeclaredEdit, DeclaredLabel, TapRules
@@ -33,6 +34,7 @@ __all__ = [
     "OnFault",
     "Recorder",
     "SinkHost",
+    "SubjectMeter",
     "Tap",
     "TapLimits",
     "TapRules",

@@ -9,17 +9,24 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from oyer.host import Snapshot, read_beneath, take_snapshot
 from oyer.instruments.ports import Recorder
+from oyer.observe import is_named
 from oyer.records import Entry
 
 __all__ = ["KEPT_BYTES", "WorldWatch", "content_of", "entries_payload"]
 
 KEPT_BYTES = 1024 * 1024
 """A changed file up to this size is kept with its content; a larger one by digest only."""
+
+READ_BYTES = 16 * 1024 * 1024
+"""A file that is named by a matcher is kept with its content up to this size."""
+READ_FILES = 1000
+"""How many named files are kept at one look; what is beyond it is named, without its content."""
 
 Phase = Literal["opening", "between", "closing"]
 
@@ -31,25 +38,35 @@ def entries_payload(snapshot: Snapshot) -> bytes:
     return json.dumps(rows, separators=(",", ":")).encode()
 
 
-def content_of(root: Path, entry: Entry, shared: bool) -> bytes | None:
+def content_of(root: Path, entry: Entry, shared: bool, limit: int = KEPT_BYTES) -> bytes | None:
     """Return what a file held when it was looked at; None for what is not kept or has changed again since.
 
     A `shared` file has another name outside the world: it is not the world's alone, and what it holds may be anybody's.
     """
-    if entry.kind != "file" or entry.size_bytes > KEPT_BYTES or shared:
+    if entry.kind != "file" or entry.size_bytes > limit or shared:
         return None
-    raw = read_beneath(root, entry.path, max_bytes=KEPT_BYTES)
+    raw = read_beneath(root, entry.path, max_bytes=limit)
     return raw if raw is not None and hashlib.sha256(raw).hexdigest() == entry.sha256 else None
 
 
 class WorldWatch:
-    """Looks at one world directory. `running` names who runs while sessions run: the subject and its servers."""
+    """Looks at one world directory. `running` names who runs while sessions run: the subject and its servers.
 
-    def __init__(self, root: Path, recorder: Recorder, *, running: tuple[str, ...]) -> None:
+    `named` are the paths (or globs) of files that are kept with their content, before and after.
+    """
+
+    def __init__(self, root: Path, recorder: Recorder, *, running: tuple[str, ...], named: Sequence[str] = ()) -> None:
         self._root = root
         self._recorder = recorder
         self._running = running
+        self._named = tuple(named)
+        self._first: Snapshot | None = None
         self._last: Snapshot | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the last look saw another world than the first."""
+        return self._first is not None and self._last is not None and self._first.digest != self._last.digest
 
     async def opening(self) -> Snapshot:
         """Take the look before anything runs; it is synced, so that what follows can be told from what was there."""
@@ -72,8 +89,24 @@ class WorldWatch:
         self._recorder.record(
             "world.snapshot", body, payloads={"entries": entries_payload(snapshot)}, sync=phase == "opening"
         )
+        self._first = self._first or snapshot
         self._last = snapshot
+        if phase != "between":
+            await self._read(snapshot, phase)
         return snapshot
+
+    async def _read(self, snapshot: Snapshot, phase: Phase) -> None:
+        """Keep the content of every file that is named, as it was when it was looked at."""
+        named = [entry for entry in snapshot.entries if is_named(self._named, entry.path)]
+        for number, entry in enumerate(named):
+            content = None
+            if number < READ_FILES:
+                shared = entry.path in snapshot.shared
+                content = await asyncio.to_thread(content_of, self._root, entry, shared, READ_BYTES)
+            body = {"path": entry.path, "phase": phase, "sha256": f"sha256:{entry.sha256}", "size": entry.size_bytes}
+            if content is None:
+                body["why"] = "too large, too many, no file of its own, or changed again since it was looked at"
+            self._recorder.record("world.read", body, payloads={} if content is None else {"payload": content})
 
     async def _differences(self, before: dict[str, Entry], snapshot: Snapshot, phase: Phase) -> None:
         after = snapshot.by_path()

@@ -44,7 +44,7 @@ def outcome_form(case: Case, rubrics: Mapping[str, Rubric]) -> OutcomeForm:
     """Return the form of a case's outcomes. Raises: KeyError for a claim whose rubric is not among `rubrics`."""
     matchers = tuple(_matchers(case, rubrics))
     ids = [matcher.id for matcher in matchers if matcher.id is not None]
-    paths = [path for matcher in matchers for path in (matcher.world_path, matcher.rows) if path is not None]
+    paths = [path for matcher in matchers for path in _read(matcher)]
     return OutcomeForm(
         case=case.id,
         case_digest=digest(case),
@@ -63,6 +63,16 @@ def outcome_form(case: Case, rubrics: Mapping[str, Rubric]) -> OutcomeForm:
         retained=tuple(dict.fromkeys(paths)),
         performance=bool(case.expected),
     )
+
+
+def _read(matcher: EvidenceMatcher) -> Iterator[str]:
+    """The file whose content a matcher looks at; whether one is there or changed shows without it."""
+    if matcher.rows is not None:
+        yield matcher.rows
+    elif matcher.world_path is not None and (
+        matcher.contains is not None or matcher.equals is not None or matcher.json_value is not None
+    ):
+        yield matcher.world_path
 
 
 def _matchers(case: Case, rubrics: Mapping[str, Rubric]) -> Iterator[EvidenceMatcher]:
