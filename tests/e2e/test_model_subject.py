@@ -6,28 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from endpoint_kit import endpoint
 
 PEERS = Path(__file__).parents[1] / "peers"
 OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 KEY = "sk-SECRET-CANARY-98765"
-
-
-@contextmanager
-def endpoint(behaviours: Path) -> Iterator[str]:
-    with subprocess.Popen(
-        [sys.executable, "-S", str(PEERS / "scripted_endpoint.py"), str(behaviours)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
-        assert process.stdin is not None and process.stdout is not None
-        yield process.stdout.readline().decode().strip()
-        process.stdin.close()
 
 
 def oyer(*arguments: str) -> Any:

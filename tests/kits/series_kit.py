@@ -28,7 +28,7 @@ from oyer.evidence import AttemptCheck, Event, LedgerCheck, check_attempt, check
 from oyer.host import RunDir, become_subreaper, remove_tree
 from oyer.host.process_table import all_processes, descendants_of, process_info
 from oyer.library import find_case
-from oyer.records import Condition, LoadedCase, parse_cases
+from oyer.records import Condition, LoadedCase, Rubric, parse_cases, parse_file
 from oyer.store import JournalWriter, SeriesReader
 from oyer.subjects import Subject
 from oyer.verify import Verification, verify_series
@@ -40,13 +40,20 @@ PROGRAM = Path(__file__).with_name("series_program.py")
 
 def case_file(path: Path) -> tuple[CaseSource, ...]:
     """Load every case of a file."""
+    loaded = parse_cases(path.read_bytes(), name=str(path), world_files=lambda world: _files_of(path.parent / world))
+    return tuple(source_of(each, path.parent) for each in loaded)
 
-    def files_of(world: str) -> tuple[str, ...]:
-        root = path.parent / world
-        return tuple(sorted(str(each.relative_to(root)) for each in root.rglob("*") if each.is_file()))
 
-    return tuple(source_of(loaded, path.parent) for loaded in parse_cases(path.read_bytes(), name=str(path),
-                                                                          world_files=files_of))  # fmt: skip
+def judged_file(path: Path) -> tuple[tuple[CaseSource, ...], dict[str, Rubric]]:
+    """Load every case of a file with the rubrics that stand beside them."""
+    loaded = parse_file(path.read_bytes(), name=str(path), world_files=lambda world: _files_of(path.parent / world))
+    assert loaded.problems == (), loaded.problems
+    rubrics = {one.record.id: one.record for one in loaded.rubrics}
+    return tuple(source_of(each, path.parent) for each in loaded.cases), rubrics
+
+
+def _files_of(root: Path) -> tuple[str, ...]:
+    return tuple(sorted(str(each.relative_to(root)) for each in root.rglob("*") if each.is_file()))
 
 
 def source_of(loaded: LoadedCase, base: Path) -> CaseSource:
@@ -117,10 +124,12 @@ def run(
     repeat: int = 1,
     jobs: int = 1,
     on_progress: OnProgress = lambda _: None,
+    **judging: Any,
 ) -> SeriesOutcome:
-    """Run a series in this process."""
+    """Run a series in this process; `judging` are further fields of its request (rubrics, judges, admits)."""
     specs = tuple(SubjectSpec(each) if isinstance(each, str) else each for each in subjects)
-    request = RunRequest(tuple(cases), specs, out, conditions=conditions, repeat=repeat, jobs=jobs)
+    request = RunRequest(tuple(cases), specs, out, conditions=conditions, repeat=repeat, jobs=jobs,
+                         **judging)  # fmt: skip
     return run_series(request, on_progress=on_progress)
 
 
