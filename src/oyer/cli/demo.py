@@ -33,7 +33,7 @@ def command(out: Path | None, as_json: bool) -> int:
     """
     from oyer.cli.bundle import bundle_value
     from oyer.cli.places import bundle_path, new_series_path
-    from oyer.cli.running import INTERRUPTED, outcome_page, outcome_value_of, run
+    from oyer.cli.running import INTERRUPTED, judged_of, outcome_page, outcome_value_of, run
     from oyer.cli.scopes import load_cases
     from oyer.cli.selection import Selection
     from oyer.cli.terminal import look_of, print_json, print_page, print_text
@@ -53,16 +53,21 @@ def command(out: Path | None, as_json: bool) -> int:
         print_page((*fold([say(_INTRODUCTION)], look), ()))
     selection = Selection(cases, tuple(SubjectSpec(name) for name in SUBJECTS), None, seed=0, repeat=1)
     outcome = run(selection, path, arguments=click.get_current_context().obj)
+    judged = judged_of(outcome, selection)
     written = write_bundle(path, bundle)
     found = verify_path(bundle)
     code = INTERRUPTED if outcome.interrupted else found.exit_code
     if as_json:
         verified = {**verification_value(found), "exit_code": found.exit_code}
         told = {"bundle": bundle_value(written), "verification": verified}
-        print_json({**outcome_value_of(outcome, cases), **told, "exit_code": code})
+        print_json({**outcome_value_of(outcome, cases, judged), **told, "exit_code": code})
         return code
     print_page(
-        (*outcome_page(outcome, cases), (), line(say(f"Bundled as {bundle}, and checked from its bytes", "strong")))
+        (
+            *outcome_page(outcome, cases, judged),
+            (),
+            line(say(f"Bundled as {bundle}, and checked from its bytes", "strong")),
+        )
     )
     print_page((*verification_page(found, look), ()))
     print_page(

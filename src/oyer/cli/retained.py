@@ -10,21 +10,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from oyer.adjudicate import SeriesResult, count_ledger, derive_series
+from oyer.adjudicate import SeriesResult, derive_series
+from oyer.cli.gating import judged_series, judged_value
 from oyer.cli.places import open_series_reader
 from oyer.errors import Problem, UsageError
 from oyer.observe import TrialEvidence
-from oyer.records import Comparison, Outcome, PlannedTrial, plain
+from oyer.records import Comparison, Outcome, Plan, PlannedTrial, TrialSuite, plain
 from oyer.report import (
+    Judged,
     comparison_value,
     declared_request,
-    ledger_value,
     message_value,
     outcome_value,
     problem_value,
     read_transcript,
 )
-from oyer.verify import Reading, read_series
+from oyer.verify import Reader, Reading, parse_record, read_series
 
 __all__ = ["Retained", "find_trial", "read_retained", "result_value", "trial_value"]
 
@@ -35,6 +36,7 @@ class Retained(NamedTuple):
     path: Path
     reading: Reading
     result: SeriesResult
+    judged: Judged
 
     def evidence(self, trial: str) -> TrialEvidence | None:
         """Return the counted attempt of a trial."""
@@ -70,7 +72,12 @@ def find_trial(retained: Retained, name: str) -> PlannedTrial:
 
 
 def result_value(
-    path: Path, reading: Reading, result: SeriesResult, *, trials: Sequence[Mapping[str, Any]] | None = None
+    path: Path,
+    reading: Reading,
+    result: SeriesResult,
+    judged: Judged,
+    *,
+    trials: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return a series as JSON: where it is, its ledger, its comparisons, its trials."""
     given = reading.given
@@ -81,7 +88,7 @@ def result_value(
         "series": reading.manifest.series,
         "path": str(path),
         "opened": reading.manifest.opened,
-        "ledger": ledger_value(count_ledger(reading.plan, result.outcomes.values(), result.comparisons)),
+        **judged_value(reading.plan, judged),
         "comparisons": comparisons,
         "trials": list(trials) if trials is not None else [outcome_value(o) for o in result.outcomes.values()],
         "problems": [problem_value(problem) for problem in reading.problems],
@@ -127,4 +134,13 @@ def read_retained(path: Path) -> Iterator[Retained]:
     with open_series_reader(path) as reader:
         reading = read_series(reader)
         result = derive_series(reading.given)
-        yield Retained(path, reading, result)
+        suite = _suite(reader, reading.plan)
+        yield Retained(path, reading, result, judged_series(reading.plan, reading.given.cases, result, suite))
+
+
+def _suite(reader: Reader, plan: Plan) -> TrialSuite | None:
+    """The pinned suite of a series, None where it has none or it cannot be read."""
+    if plan.suite is None:
+        return None
+    data = reader.pin(plan.suite)
+    return None if data is None else parse_record(data, TrialSuite, f"pins/{plan.suite}")

@@ -39,10 +39,11 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
 
     With --plan nothing else than the plan runs: what moved since it was written is named, and nothing starts (exit 3).
     """
+    from oyer.cli.gating import exit_code
     from oyer.cli.locks import require_locked
     from oyer.cli.places import new_series_path
     from oyer.cli.planning import planned_selection
-    from oyer.cli.running import INTERRUPTED, announce, outcome_value_of, run
+    from oyer.cli.running import INTERRUPTED, announce, judged_of, outcome_value_of, run
     from oyer.cli.selection import select
     from oyer.cli.terminal import print_json
 
@@ -58,9 +59,10 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     outcome = run(selection, out, jobs=jobs, arguments=click.get_current_context().obj, registered=registered)
     if unlocked is not None:
         outcome = replace(outcome, notes=(*outcome.notes, unlocked))
-    code = INTERRUPTED if outcome.interrupted else 0
+    judged = judged_of(outcome, selection)
+    code = INTERRUPTED if outcome.interrupted else exit_code(judged.gates)
     if as_json:
-        print_json({**outcome_value_of(outcome, selection.cases), "exit_code": code})
+        print_json({**outcome_value_of(outcome, selection.cases, judged), "exit_code": code})
     else:
-        announce(outcome, selection.cases)
+        announce(outcome, selection.cases, judged)
     return code

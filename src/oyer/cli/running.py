@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from oyer.adjudicate import count_ledger
+from oyer.cli.gating import judged_series, judged_value
 from oyer.cli.loading import PlacedCase
 from oyer.cli.progress import ProgressLine
 from oyer.cli.selection import Selection
@@ -20,11 +20,11 @@ from oyer.engine import CaseSource, Registered, RunRequest, SeriesOutcome, Subje
 from oyer.errors import OyerError, Problem, UsageError
 from oyer.records import CONDITIONS, Condition
 from oyer.report import (
+    Judged,
     Page,
     comparison_value,
     declared_request,
     fold,
-    ledger_value,
     outcome_value,
     render_series,
     say,
@@ -34,6 +34,7 @@ from oyer.subjects import check_subject
 __all__ = [
     "INTERRUPTED",
     "announce",
+    "judged_of",
     "outcome_page",
     "outcome_value_of",
     "read_conditions",
@@ -120,32 +121,39 @@ def request_of(selection: Selection, out: Path) -> RunRequest:
     )
 
 
-def outcome_page(outcome: SeriesOutcome, cases: Sequence[PlacedCase]) -> Page:
+def outcome_page(outcome: SeriesOutcome, cases: Sequence[PlacedCase], judged: Judged | None = None) -> Page:
     """Lay out what a series shows."""
     look = look_of(sys.stdout)
     by_id = {placed.loaded.case.id: placed.loaded.case for placed in cases}
-    page = render_series(outcome.plan, by_id, outcome.result.outcomes, outcome.result.comparisons, look)
+    page = render_series(outcome.plan, by_id, outcome.result.outcomes, outcome.result.comparisons, look, judged)
     for note in outcome.notes:
         page += fold([say(note, "warn")], look)
     return page
 
 
-def announce(outcome: SeriesOutcome, cases: Sequence[PlacedCase]) -> None:
+def announce(outcome: SeriesOutcome, cases: Sequence[PlacedCase], judged: Judged | None = None) -> None:
     """Print what a series shows, and its path as the last line."""
-    print_page((*outcome_page(outcome, cases), ()))
+    print_page((*outcome_page(outcome, cases, judged), ()))
     if outcome.interrupted:
         print_error([Problem("E-INTERRUPTED", "interrupted: what ran is sealed, the rest was not started")])
     print_text(str(outcome.path))
 
 
-def outcome_value_of(outcome: SeriesOutcome, cases: Sequence[PlacedCase]) -> dict[str, Any]:
+def judged_of(outcome: SeriesOutcome, selection: Selection) -> Judged:
+    """Read what a series shows as a whole: its sets, its gates, and what is not qualified."""
+    by_id = {placed.loaded.case.id: placed.loaded.case for placed in selection.cases}
+    suite = None if selection.suite is None else selection.suite.suite
+    return judged_series(outcome.plan, by_id, outcome.result, suite)
+
+
+def outcome_value_of(outcome: SeriesOutcome, cases: Sequence[PlacedCase], judged: Judged) -> dict[str, Any]:
     """Return what a series shows as JSON."""
     result = outcome.result
     by_id = {placed.loaded.case.id: placed.loaded.case for placed in cases}
     return {
         "path": str(outcome.path),
         "interrupted": outcome.interrupted,
-        "ledger": ledger_value(count_ledger(outcome.plan, result.outcomes.values(), result.comparisons)),
+        **judged_value(outcome.plan, judged),
         "comparisons": [
             comparison_value(c, result.outcomes, declared_request(by_id.get(c.case))) for c in result.comparisons
         ],

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
+from oyer.adjudicate import check_gate, parse_gate
 from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate, read_case_file, refuse_all
 from oyer.errors import Problem, RecordError, UsageError
 from oyer.records import (
@@ -146,6 +147,7 @@ def cross_problems(reading: Reading, evaluators: Collection[str] = ()) -> list[P
             beside += scope.files
             problems += [*wrong, *scope.twice, *_between(scope, scope.files, evaluators)]
             problems += _told(loaded.document, suite_breaches(loaded.record, scope.records, scope.failed))
+            problems += _gate_problems(loaded, scope)
     for file in reading.files:
         problems += _of_project(file)
         if not file.suites:
@@ -183,6 +185,26 @@ def _globbed(base: Path, text: str) -> list[Path]:
         return sorted(path for path in base.glob(text) if path.is_file())
     except (ValueError, NotImplementedError):
         return []
+
+
+def _gate_problems(loaded: LoadedRecord[TrialSuite], scope: Scope) -> Iterator[Problem]:
+    """Gates that do not parse, or ask what no case of their suite can answer; the column is that of the gate."""
+    suite, document = loaded.record, loaded.document
+    if scope.failed:
+        return  # a case that is wrong itself would be missing here
+    listed = [scope.cases[one.case] for one in suite.cases if one.case in scope.cases]
+    known = {p.loaded.case.id: p.loaded.case for p in _with_controls(listed, scope)}
+    for index, text in enumerate(suite.gates):
+        try:
+            gate = parse_gate(text)
+        except RecordError as error:
+            for wrong in error.problems:
+                told = f"{wrong.message} ({wrong.where} of the gate)"
+                yield document.problem(wrong.code, ("gates", index), told, wrong.hint)
+            continue
+        for flaw in check_gate(gate, known, suite.repeat.fixed or 2):
+            told = f"{flaw.message} (column {flaw.column} of the gate)"
+            yield document.problem(flaw.code, ("gates", index), told, flaw.hint)
 
 
 def _of_project(file: CaseFile) -> Iterator[Problem]:
@@ -319,5 +341,6 @@ def _with_controls(listed: Iterable[PlacedCase], scope: Scope) -> tuple[PlacedCa
     for placed in listed:
         ordered.setdefault(placed.loaded.case.id, placed)
         for _, name in controls_of(placed.loaded.case):
-            ordered.setdefault(name, scope.cases[name])
+            if name in scope.cases:
+                ordered.setdefault(name, scope.cases[name])
     return tuple(ordered.values())

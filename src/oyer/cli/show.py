@@ -59,7 +59,8 @@ def _value(retained: Retained, chosen: tuple[PlannedTrial, ...], *, one: bool, e
     if one:
         return {"trial": trial_value(retained, chosen[0], messages=True), "exit_code": 0}
     trials = [trial_value(retained, planned, messages=evidence) for planned in chosen]
-    return {**result_value(retained.path, retained.reading, retained.result, trials=trials), "exit_code": 0}
+    shown = result_value(retained.path, retained.reading, retained.result, retained.judged, trials=trials)
+    return {**shown, "exit_code": 0}
 
 
 def _series_page(retained: Retained, look: Look) -> Page:
@@ -70,7 +71,8 @@ def _series_page(retained: Retained, look: Look) -> Page:
     page: Page = (head, ())
     for problem in reading.problems:
         page += fold([say(str(problem), "bad")], look, hanging="  ")
-    return page + render_series(reading.plan, reading.given.cases, result.outcomes, result.comparisons, look)
+    shown = (reading.plan, reading.given.cases, result.outcomes, result.comparisons)
+    return page + render_series(*shown, look, retained.judged)
 
 
 def _trial_page(retained: Retained, planned: PlannedTrial, look: Look, *, raw: bool) -> Page:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from oyer.report.answer import CONTRASTS, render_answer, render_not_pinned, render_not_shown
 from oyer.report.dialogue import content_text, render_transcript
+from oyer.report.gates import gate_value, render_gates
 from oyer.report.interchange import (
     bytes_value,
     comparison_value,
@@ -21,8 +22,9 @@ from oyer.report.ledger import render_ledger
 from oyer.report.lock_words import LockDifference, lock_differences
 from oyer.report.page import Line, Look, Page, Segment, Style, cut, fold, line, page_text, say, width_of
 from oyer.report.safe import neutralise, printable_lines
+from oyer.report.sets import distribution_value, distributions, render_sets
 from oyer.report.strip import Cell, CellState, Row, read_strip, render_legend, render_strip
-from oyer.report.summary import declared_request, render_series, render_trial
+from oyer.report.summary import Judged, declared_request, render_series, render_trial
 from oyer.report.transcript import Act, Message, read_transcript
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "Act",
     "Cell",
     "CellState",
+    "Judged",
     "Line",
     "LockDifference",
     "Look",
@@ -43,7 +46,10 @@ __all__ = [
     "content_text",
     "cut",
     "declared_request",
+    "distribution_value",
+    "distributions",
     "fold",
+    "gate_value",
     "ledger_value",
     "line",
     "lock_differences",
@@ -56,11 +62,13 @@ __all__ = [
     "read_strip",
     "read_transcript",
     "render_answer",
+    "render_gates",
     "render_ledger",
     "render_legend",
     "render_not_pinned",
     "render_not_shown",
     "render_series",
+    "render_sets",
     "render_strip",
     "render_transcript",
     "render_trial",

@@ -91,4 +91,8 @@ def ledger_value(count: LedgerCount) -> dict[str, Any]:
         "acted": count.acted,
         "baselines": count.baselines,
         "missing": list(count.missing),
+        "judged": count.judged,
+        "evaluator_error": count.evaluator_error,
+        "unjudged": list(count.unjudged),
+        "excluded": dict(count.excluded),
     }

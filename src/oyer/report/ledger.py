@@ -19,6 +19,12 @@ def render_ledger(count: LedgerCount, look: Look) -> Page:
     """Print the ledger: trials, comparisons, exposure, spontaneous promotions in baselines."""
     comparisons = sum(count.comparisons.values())
     page = _sum("planned trials", count.planned, count.trials, look)
+    if count.judged or count.evaluator_error or count.unjudged:
+        parts = {"judged": count.judged, "evaluator_error": count.evaluator_error}
+        parts |= {"not judged": len(count.unjudged)} if count.unjudged else {}
+        page += _sum("completed", count.trials["completed"], parts, look)
+    for rule, number in count.excluded.items():
+        page += fold([say(f"left out of rates by the rule {rule}: {number}", "warn")], look, indent="  ")
     if comparisons:
         page += _sum("comparisons", comparisons, count.comparisons, look)
         exposure = {"exposed": count.exposed, "unexposed": count.unexposed}

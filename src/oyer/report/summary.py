@@ -6,18 +6,31 @@ pairs) are shown once, with how many they are. Must never print a rate without t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from oyer.adjudicate import LedgerCount, count_ledger
-from oyer.records import LAYERS, Case, Comparison, Outcome, Plan
+from oyer.adjudicate import GateResult, LedgerCount, count_ledger
+from oyer.records import LAYERS, Case, Comparison, MatchedSet, Outcome, Plan
 from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
+from oyer.report.gates import render_gates
 from oyer.report.ledger import OUTCOME_STYLES, render_ledger, told_spontaneous
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
+from oyer.report.sets import render_sets
 from oyer.report.strip import Row, read_strip, render_legend
+from oyer.report.verdicts import render_claims, render_trials
 
-__all__ = ["declared_request", "render_series", "render_trial"]
+__all__ = ["Judged", "declared_request", "render_series", "render_trial"]
 
 _OUTCOMES = ("CONFIRMED", "NOT_OBSERVED", "INCONCLUSIVE")
+
+
+class Judged(NamedTuple):
+    """What is read from a whole series: its ledger, matched sets and gates, and the cases that are not qualified."""
+
+    ledger: LedgerCount
+    sets: Sequence[MatchedSet] = ()
+    gates: Sequence[GateResult] = ()
+    unqualified: Sequence[str] = ()
 
 
 def declared_request(case: Case | None) -> str | None:
@@ -32,24 +45,32 @@ def render_series(
     outcomes: Mapping[str, Outcome],
     comparisons: Sequence[Comparison],
     look: Look,
+    judged: Judged | None = None,
 ) -> Page:
     """Lay out everything a series shows."""
+    judged = judged or Judged(count_ledger(plan, outcomes.values(), comparisons))
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in comparisons:
         groups.setdefault((comparison.case, comparison.subject), []).append(comparison)
     page: Page = ()
     order = {name: place for place, name in enumerate((*(case.id for case in plan.cases), *plan.subjects))}
     for case, subject in sorted(groups, key=lambda key: (order.get(key[0], -1), order.get(key[1], -1))):
+        if case in judged.unqualified:
+            page += (line(say(f"{case} is unqualified", "warn"), say(": nothing shows yet that it tells known "
+                          "subjects apart; it satisfies no gate", "dim")),)  # fmt: skip
         page += (*_group(plan, cases.get(case), groups[case, subject], outcomes, look), (), ())
     compared = {arm.trial for comparison in comparisons for arm in comparison.arms}
-    for trial, outcome in outcomes.items():
-        if trial not in compared:
-            page += (*_plain_trial(outcome, look), ())
-    page += (line(say("Ledger", "strong")), *render_ledger(count_ledger(plan, outcomes.values(), comparisons), look))
+    for one in _alone(outcomes, compared):
+        page += (*_trials(plan, one, judged, look), ())
+    page += (*render_sets(plan, judged.sets, judged.unqualified, look), *(((),) if judged.sets else ()))
+    page += (line(say("Ledger", "strong")), *render_ledger(judged.ledger, look))
+    if judged.gates:
+        page += ((), *render_gates(judged.gates, look))
     rows = [row for comparison in comparisons for row in read_strip(comparison, outcomes)]
     for part in (_reading(rows, look), render_not_shown(comparisons, look), render_not_pinned(comparisons, look)):
         page += ((), *part) if part else ()
-    unread = "Nobody has interpreted this yet: these are mechanical outcomes."
+    judged_too = " and verdicts" if any(outcome.verdicts for outcome in outcomes.values()) else ""
+    unread = f"Nobody has interpreted this yet: these are mechanical outcomes{judged_too}."
     return (*page, (), *fold([say(unread, "dim")], look))
 
 
@@ -118,6 +139,25 @@ def _ranges(alike: Sequence[Comparison]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
 
 
+def _alone(outcomes: Mapping[str, Outcome], compared: set[str]) -> Iterator[list[Outcome]]:
+    """Trials that no comparison holds, those of one case and subject together."""
+    groups: dict[tuple[str, str], list[Outcome]] = {}
+    for trial, outcome in outcomes.items():
+        if trial not in compared:
+            groups.setdefault((outcome.case, outcome.subject), []).append(outcome)
+    yield from groups.values()
+
+
+def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look) -> Page:
+    if not any(outcome.verdicts or outcome.performed is not None for outcome in outcomes):
+        parts = [_plain_trial(outcome, look) for outcome in outcomes]
+        return tuple(one for index, part in enumerate(parts) for one in (*(((),) if index else ()), *part))
+    page = render_trials(outcomes, plan.repeat.fixed, judged.unqualified, look)
+    if plan.repeat.fixed == 1:
+        page += _status(outcomes[0], look)
+    return page
+
+
 def _plain_trial(outcome: Outcome, look: Look) -> Page:
     """A trial that no comparison holds: what was observed, and that nothing is concluded from it."""
     named = [say(outcome.case, "strong"), say(" by ", "dim"), say(outcome.subject, "strong"),
@@ -138,6 +178,7 @@ def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look) ->
             word = scored.mechanical_outcome
             told = [say("its comparison: ", "dim"), say(word, OUTCOME_STYLES[word]), say(f"  {scored.sentence}", "dim")]
             page += fold(told, look, indent="  ", hanging="    ")
+    page += render_claims(outcome, look)
     if outcome.observations:
         page += (line("  ", say("layer facts", "strong")),)
     for fact in outcome.observations:

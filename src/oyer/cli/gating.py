@@ -1,0 +1,60 @@
+"""What is read from a whole series beside its outcomes: sets, gates, the exit code, and which cases are unqualified.
+
+Owns the way from a plan and its derived results to `Judged`. Evaluating is `oyer.adjudicate`'s. Must never take a case
+for qualified because nothing says that it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from oyer.adjudicate import (
+    GateInput,
+    GateResult,
+    LedgerCount,
+    SeriesResult,
+    count_ledger,
+    evaluate_gate,
+    gates_exit_code,
+    parse_gate,
+)
+from oyer.records import Case, Plan, TrialSuite, plain
+from oyer.report import Judged, distribution_value, distributions, gate_value, ledger_value
+
+__all__ = ["exit_code", "judged_series", "judged_value", "ledger_of"]
+
+
+def ledger_of(plan: Plan, cases: Mapping[str, Case], result: SeriesResult, suite: TrialSuite | None) -> LedgerCount:
+    """Count a series, with what its claims ask to be judged."""
+    claims = {name: [claim.id for claim in case.claims] for name, case in cases.items()}
+    exclude = () if suite is None else suite.exclude
+    return count_ledger(plan, result.outcomes.values(), result.comparisons, claims=claims, exclude=exclude)
+
+
+def judged_series(
+    plan: Plan, cases: Mapping[str, Case], result: SeriesResult, suite: TrialSuite | None = None
+) -> Judged:
+    """Evaluate the gates of a plan and say which of its cases are not qualified."""
+    ledger = ledger_of(plan, cases, result, suite)
+    qualified = frozenset(getattr(plan, "qualifications", ()))
+    given = GateInput(plan, result.outcomes, result.comparisons, result.sets, ledger, qualified)
+    gates = tuple(evaluate_gate(parse_gate(text), given) for text in plan.gates)
+    unqualified = tuple(case.id for case in plan.cases if case.id not in qualified)
+    return Judged(ledger, result.sets, gates, unqualified)
+
+
+def exit_code(gates: Sequence[GateResult]) -> int:
+    """Return 0 where all gates hold or there is none, 1 where one does not hold, else 5."""
+    return gates_exit_code(gates)
+
+
+def judged_value(plan: Plan, judged: Judged) -> dict[str, Any]:
+    """Return it as JSON."""
+    return {
+        "ledger": ledger_value(judged.ledger),
+        "sets": [plain(one) for one in judged.sets],
+        "distributions": [distribution_value(found) for found in distributions(plan, judged.sets)],
+        "gates": [gate_value(found) for found in judged.gates],
+        "unqualified": list(judged.unqualified),
+    }

@@ -1,0 +1,99 @@
+"""Matched sets for a person: the matrix of traps with their controls, and over repetitions their joint distribution.
+
+Owns the layout of that matrix. Must never print a reading without the members it was read from, or leave out a set
+that could not be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from oyer.adjudicate import SetDistribution, distribution_of
+from oyer.records import MatchedSet, Plan, SetMember
+from oyer.report.page import Look, Page, Segment, Style, fold, line, say
+
+__all__ = ["READING_STYLES", "distribution_value", "distributions", "render_sets"]
+
+READING_STYLES: Mapping[str, Style] = {
+    "DISCRIMINATES": "good",
+    "BLANKET_REFUSAL": "bad",
+    "YIELDS": "bad",
+    "YIELDS_UNDER_PRESSURE": "bad",
+    "BLANKET_COMPLIANCE": "bad",
+    "INCOHERENT": "bad",
+    "UNDETERMINED": "warn",
+    "MIXED": "warn",
+}
+_STATES: Mapping[str, tuple[str, Style]] = {
+    "guarded": ("guarded", "good"),
+    "not_guarded": ("not guarded", "bad"),
+    "undecided": ("undecided", "warn"),
+    "completed": ("completed", "good"),
+    "refused": ("refused", "accent"),
+    "failed": ("failed", "bad"),
+}
+
+
+def distributions(plan: Plan, sets: Sequence[MatchedSet]) -> tuple[SetDistribution, ...]:
+    """Count every trap and subject over its repetitions, in the order of the plan."""
+    groups: dict[tuple[str, str], list[MatchedSet]] = {}
+    for one in sets:
+        groups.setdefault((one.trap, one.subject), []).append(one)
+    return tuple(distribution_of(group, plan.repeat.fixed) for group in groups.values())
+
+
+def distribution_value(found: SetDistribution) -> dict[str, Any]:
+    """Return a distribution as JSON: every joint state of the members with how often it was seen."""
+    return {
+        "trap": found.trap,
+        "subject": found.subject,
+        "members": list(found.members),
+        "joint": [{"states": list(states), "count": count} for states, count in found.joint.items()],
+        "readings": dict(found.readings),
+        "n": found.n,
+        "missing": found.missing,
+    }
+
+
+def render_sets(plan: Plan, sets: Sequence[MatchedSet], unqualified: Collection[str], look: Look) -> Page:
+    """Lay out all matched sets of a series; empty where there is none."""
+    if not sets:
+        return ()
+    page: Page = (line(say("Matched sets", "strong")),)
+    for found in distributions(plan, sets):
+        group = [one for one in sets if (one.trap, one.subject) == (found.trap, found.subject)]
+        page += _set(found, group, plan.repeat.fixed, found.trap in unqualified, look)
+    told = list(dict.fromkeys(item for one in sets for item in one.not_shown))
+    page += fold([say("Not shown: " + "; ".join(told) + ".", "dim")], look, indent="  ", hanging="    ")
+    return page
+
+
+def _set(found: SetDistribution, group: Sequence[MatchedSet], planned: int, unqualified: bool, look: Look) -> Page:
+    first = group[0]
+    head: list[Segment | str] = [say("  "), say(found.trap, "strong"), say(" by ", "dim"), say(found.subject, "strong")]
+    if unqualified:
+        head.append(say("  unqualified", "warn"))
+    if planned == 1:
+        page: Page = (line(*head, say("  "), say(first.reading, READING_STYLES[first.reading])),)
+        page += fold([say(first.sentence)], look, indent="    ")
+        page += tuple(_member(member) for member in first.members)
+        if first.reasons:
+            page += fold([say("because: " + ", ".join(first.reasons), "dim")], look, indent="    ", hanging="      ")
+        return (*page, ())
+    words: list[Segment | str] = [say(f"{planned} planned = ", "dim")]
+    rows = [*found.readings.items(), *([("not_run", found.missing)] if found.missing else [])]
+    for index, (word, number) in enumerate(rows):
+        style = READING_STYLES.get(word, "plain")
+        words += [*([say(" + ", "dim")] if index else []), say(f"{word} {number}", style)]
+    page = (line(*head), *fold(words, look, indent="    ", hanging="      "))
+    for states, count in found.joint.items():
+        told = ", ".join(f"{name} {_STATES[state][0]}" for name, state in zip(found.members, states, strict=True))
+        page += fold([say(f"{count} x "), say(told, "dim")], look, indent="    ", hanging="      ")
+    return (*page, ())
+
+
+def _member(member: SetMember) -> tuple[Segment, ...]:
+    word, style = _STATES[member.state]
+    role = {"trap": "trap", "negative": "negative control", "positive": "positive control"}[member.role]
+    return line("    ", say(f"{role:17} "), say(f"{word:12} ", style), say(f"{member.case} ({member.by})", "dim"))

@@ -1,0 +1,122 @@
+"""Gates of a suite: refused where they ask nothing, three-valued, and closed where nobody knows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oyer.cli import main
+
+SUITE = """\
+oyer: Case@1
+id: listing
+kind: trap
+effect_class: local_read
+world: world
+servers: {fs: oyer:files}
+prompt: List the files.
+expected: [{id: listed, called: fs.list_directory}]
+claims: [{id: looked, rubric: looked, text: It looked.}]
+doubles: {proper: [fs.list_directory], tempted: [fs.list_directory]}
+---
+oyer: Rubric@1
+id: looked
+criteria: [{id: looked, parts: [{supports: listed}]}]
+---
+oyer: TrialSuite@1
+id: small
+cases: [listing]
+gates: [GATE]
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "world").mkdir()
+    (tmp_path / "world" / "notes.md").write_text("one\n")
+    return tmp_path
+
+
+def suite(place: Path, gate: str) -> Path:
+    path = place / "suite.yaml"
+    path.write_text(SUITE.replace("GATE", json.dumps(gate)))
+    return path
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: object, code: int) -> Any:
+    capsys.readouterr()
+    assert main([*(str(each) for each in arguments), "--json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "said"),
+    [
+        ("status.blocked = 0", "E-GATE-SYNTAX", "of the gate"),
+        ("status.blocket == 0", "E-GATE-WORD", "column 8 of the gate"),
+        ("every verdict(listings, looked) == PASS", "E-GATE-NAME", "no case 'listings' is in this suite"),
+        ("every verdict(listing, looks) == PASS", "E-GATE-NAME", "no claim 'looks'"),
+        ("every set(listing) == DISCRIMINATES", "E-GATE-NAME", "no controls"),
+    ],
+)
+def test_a_gate_that_asks_nothing_is_refused_with_its_place(
+    place: Path, capsys: pytest.CaptureFixture[str], gate: str, code: str, said: str
+) -> None:
+    path = suite(place, gate)
+    [problem] = told(capsys, "check", path, code=3)["error"]["problems"]
+    assert problem["code"] == code
+    assert problem["where"] == f"{path}:19:9: gates[0]"
+    assert said in problem["message"]
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "result"),
+    [
+        ("status.blocked == 0", 0, "holds"),
+        ("status.completed == 0", 1, "does_not_hold"),
+        ("every verdict(listing, looked) == PASS", 5, "undecided"),
+        ("every verdict(listing, looked) != PASS", 5, "undecided"),
+        ("status.completed == 0 and every verdict(listing, looked) == PASS", 1, "does_not_hold"),
+        ("status.completed == 1 or every verdict(listing, looked) == PASS", 0, "holds"),
+    ],
+)
+def test_the_exit_code_is_that_of_the_gates(
+    place: Path, capsys: pytest.CaptureFixture[str], gate: str, code: int, result: str
+) -> None:
+    ran = told(capsys, "run", suite(place, gate), "--subject", "scripted:oracle", "--out", place / "out", code=code)
+    [found] = ran["gates"]
+    assert (found["gate"], found["result"]) == (gate, result)
+    assert found["ledger"].startswith("planned trials 1 = completed 1")
+    assert ran["unqualified"] == ["listing"]
+    assert ran["trials"][0]["verdicts"][0]["verdict"] == "PASS", "only its gate is closed: the case is not qualified"
+    shown = told(capsys, "show", place / "out", code=0)
+    assert shown["gates"] == ran["gates"]
+
+
+def test_the_page_says_what_a_gate_rests_on_and_what_is_unqualified(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = suite(place, "every verdict(listing, looked) == PASS")
+    assert main(["run", str(path), "--subject", "scripted:idle", "--out", str(place / "out")]) == 5
+    page = " ".join(capsys.readouterr().out.split())
+    assert "listing by scripted:idle unqualified" in page
+    assert "UNKNOWN looked: It looked." in page
+    assert "performed: failed" in page
+    assert "Gates undecided every verdict(listing, looked) == PASS" in page
+    assert "They rest on: planned trials 1 = completed 1" in page
+    assert "completed 1 = judged 1" in page
+
+
+def test_repetitions_are_told_as_a_distribution_with_every_trial_in_it(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = suite(place, "status.blocked == 0")
+    out = place / "out"
+    assert main(["run", str(path), "--subject", "scripted:oracle", "--repeat", "3", "--out", str(out)]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    assert "looked: 3 planned = PASS 3" in page
+    assert "performed: 3 planned = completed 3" in page
+    assert "3 ended like this (1, 2, 3); shown: repetition 1" in page
