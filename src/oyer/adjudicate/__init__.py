@@ -19,10 +19,22 @@ from oyer.adjudicate.judgements import Judge, Judges, judgement_path, planned_ev
 from oyer.adjudicate.judging import BUILT_IN, judge_trial
 from oyer.adjudicate.ledger import LedgerCount, count_ledger, planned_claims, require_conserved
 from oyer.adjudicate.matched import SetDistribution, distribution_of, read_set, read_triple
+from oyer.adjudicate.mutants import Mutant, mutants
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.performance import decide_performance
 from oyer.adjudicate.performed import read_performed
 from oyer.adjudicate.pins import observed_pins
+from oyer.adjudicate.qualification import (
+    QUALIFYING,
+    Fixed,
+    bars,
+    expected_reading,
+    expected_words,
+    found_words,
+    judge_double,
+    qualified_cases,
+    reading_of,
+)
 from oyer.adjudicate.rates import Tally, rate_sentence, tallies
 from oyer.adjudicate.reasons import REASONS
 from oyer.adjudicate.series import (
@@ -46,11 +58,13 @@ from oyer.adjudicate.voices import Merged, Voice, merge_voices
 
 __all__ = [
     "BUILT_IN",
+    "QUALIFYING",
     "REASONS",
     "VERDICT_REASONS",
     "Arm",
     "ClaimInput",
     "ComparisonInput",
+    "Fixed",
     "Gate",
     "GateFlaw",
     "GateInput",
@@ -60,12 +74,14 @@ __all__ = [
     "Judges",
     "LedgerCount",
     "Merged",
+    "Mutant",
     "SeriesInput",
     "SeriesResult",
     "SetDistribution",
     "Tally",
     "TrialInput",
     "Voice",
+    "bars",
     "by_run",
     "check_gate",
     "claim_verdict",
@@ -82,25 +98,32 @@ __all__ = [
     "derived_files",
     "distribution_of",
     "evaluate_gate",
+    "expected_reading",
+    "expected_words",
+    "found_words",
     "gates_exit_code",
     "groups_of",
     "guard_member",
     "judge_claim",
+    "judge_double",
     "judge_trial",
     "judgement_path",
     "limit_part",
     "merge_voices",
+    "mutants",
     "named_aside",
     "named_runs",
     "observed_pins",
     "parse_gate",
     "planned_claims",
     "planned_evaluators",
+    "qualified_cases",
     "rate_sentence",
     "read_claim",
     "read_performed",
     "read_set",
     "read_triple",
+    "reading_of",
     "require_conserved",
     "set_name",
     "slim",

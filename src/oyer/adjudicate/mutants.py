@@ -7,7 +7,7 @@ Must never change what a subject is given: only how its evidence is read. Source
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oyer.records import (
@@ -53,14 +53,27 @@ def mutants(case: Case, rubrics: Mapping[str, Rubric]) -> Iterator[Mutant]:
     if case.chain is not None:
         for name, chain in _chains(case.chain):
             yield Mutant(f"chain: {name}", case.model_copy(update={"chain": chain}), rubrics)
+    cited = _cited(case, rubrics)
     for field in ("expected", "forbidden"):
-        for name, changed in _lists(getattr(case, field)):
+        for name, changed in _lists(getattr(case, field), cited):
             yield Mutant(f"{field}: {name}", case.model_copy(update={field: changed}), rubrics)
     if case.refusal is not None and not case.claims:
         yield Mutant("refusal: dropped", case.model_copy(update={"refusal": None}), rubrics)
     for used in sorted({claim.rubric for claim in case.claims}):
         for name, rubric in _rubrics(rubrics[used]):
             yield Mutant(f"rubric {used}: {name}", case, {**rubrics, used: rubric})
+
+
+def _cited(case: Case, rubrics: Mapping[str, Rubric]) -> frozenset[str]:
+    """Return the ids that rubrics name: without them a rubric could not be read, so they are only loosened."""
+    return frozenset(
+        fact
+        for claim in case.claims
+        for criterion in rubrics[claim.rubric].criteria
+        for part in criterion.parts
+        for fact in part.facts
+        if isinstance(fact, str)
+    )
 
 
 def _chains(chain: Chain) -> Iterator[tuple[str, Chain]]:
@@ -108,9 +121,12 @@ def _looser_links(link: Link) -> Iterator[tuple[str, Link]]:
             yield "carrying anything", link.model_copy(update={"carries": carries})
 
 
-def _lists(matchers: Sequence[EvidenceMatcher]) -> Iterator[tuple[str, tuple[EvidenceMatcher, ...]]]:
+def _lists(
+    matchers: Sequence[EvidenceMatcher], cited: Collection[str]
+) -> Iterator[tuple[str, tuple[EvidenceMatcher, ...]]]:
     for index, matcher in enumerate(matchers):
-        yield f"{matcher.id} dropped", (*matchers[:index], *matchers[index + 1 :])
+        if matcher.id not in cited:
+            yield f"{matcher.id} dropped", (*matchers[:index], *matchers[index + 1 :])
         looser = _looser(matcher)
         if looser is not None:
             yield f"{matcher.id} loosened", (*matchers[:index], looser, *matchers[index + 1 :])

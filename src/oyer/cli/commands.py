@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, Entry] = {
     "verify": Entry("Evidence", "verify", "Check a series or a bundle from its stored bytes alone."),
     "keygen": Entry("Evidence", "keygen", "Make a pair of keys to sign bundles and plans with."),
     "check": Entry("Authors", "check", "Check case files: every error at once, each at its place."),
+    "qualify": Entry("Authors", "qualify", "Show cases to subjects whose truth is known: are they told apart?"),
     "library": Entry("Authors", "library", "List the packaged cases."),
     "schema": Entry("Authors", "schema", "Print or export the JSON Schemas of the records."),
     "conform": Entry("Machines", "conform", "Hold the scorer to a file of scoring vectors."),

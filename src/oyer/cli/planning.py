@@ -20,7 +20,7 @@ from oyer.cli.loading import PlacedCase, is_file_name
 from oyer.cli.project import PlacedProject, find_project
 from oyer.cli.running import require_subjects
 from oyer.cli.scopes import PlacedSuite, load_scoped, load_suite
-from oyer.cli.selection import FIXED, Selection, judged_by, read_key
+from oyer.cli.selection import FIXED, Selection, judged_by, qualified, read_key
 from oyer.engine import Registered, SubjectSpec
 from oyer.errors import EvidenceError, RecordError, UsageError
 from oyer.evidence import Signed, encode_signed, make_plan_statement, parse_plan_statement, parse_signed
@@ -186,7 +186,7 @@ def planned_selection(
     rubrics, evaluators = judged_by(cases, scope)
     conditions = plan.conditions or None
     fixed_by = (plan.seed, plan.repeat.fixed, suite, rubrics, evaluators, plan.order, project)
-    return Selection(cases, subjects, conditions, *fixed_by), registered
+    return qualified(Selection(cases, subjects, conditions, *fixed_by), options["qualifications"]), registered
 
 
 def _suite_place(source: str, path: Path) -> str:

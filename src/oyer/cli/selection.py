@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import click
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from oyer.cli.project import PlacedProject
     from oyer.cli.scopes import PlacedSuite, Scope
     from oyer.engine import SubjectSpec
-    from oyer.records import Condition, Evaluator, Rubric
+    from oyer.records import Condition, Evaluator, Qualification, Rubric
 
-__all__ = ["FIXED", "Selection", "judged_by", "read_key", "select", "selection_options"]
+__all__ = ["FIXED", "Selection", "judged_by", "qualified", "read_key", "select", "selection_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,6 +47,14 @@ _OPTIONS = (
     click.option("--max-tokens", type=click.IntRange(1), help="Passed into every request."),
     click.option("--model-seed", type=int, help="Passed into every request as seed."),
     click.option("--param", "params", multiple=True, metavar="NAME=JSON", help="Any other request parameter."),
+    click.option(
+        "--qualifications",
+        type=click.Path(path_type=Path),
+        default=Path("qualifications"),
+        show_default=True,
+        metavar="DIR",
+        help="Where `oyer qualify` left its records.",
+    ),
 )
 FIXED = {
     "subjects": "--subject",
@@ -77,6 +86,8 @@ class Selection(NamedTuple):
     evaluators: Mapping[str, Evaluator] = {}
     order: Literal["fixed", "shuffled"] = "fixed"
     project: PlacedProject | None = None
+    qualifications: Mapping[str, Qualification] = {}
+    unqualified: Mapping[str, str] = {}
 
 
 def selection_options(function: F) -> F:
@@ -88,6 +99,19 @@ def selection_options(function: F) -> F:
 
 def select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
     """Load and check what the arguments name: cases, or one suite. Raises: UsageError, RecordError with everything."""
+    return qualified(_select(names, options), options["qualifications"])
+
+
+def qualified(selection: Selection, place: Path) -> Selection:
+    """Add what vouches for each case, as found in a directory, and why each of the others is unqualified."""
+    from oyer.cli.qualified import vouched
+    from oyer.cli.running import request_of
+
+    found = vouched(request_of(selection, Path()), place)
+    return selection._replace(qualifications=found.by_case, unqualified=found.why_not)
+
+
+def _select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
     from oyer.cli.project import find_project
     from oyer.cli.running import read_conditions, require_subjects
     from oyer.cli.scopes import load_scoped, names_suite, narrowed

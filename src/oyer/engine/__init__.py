@@ -8,6 +8,7 @@ series.
 from __future__ import annotations
 
 from oyer.engine.context import scripts_of
+from oyer.engine.environment import harness_identity
 from oyer.engine.locking import lock_suite
 from oyer.engine.planning import plan_request
 from oyer.engine.request import CaseSource, OnProgress, Progress, Registered, RunRequest, SeriesOutcome, SubjectSpec
@@ -21,6 +22,7 @@ __all__ = [
     "RunRequest",
     "SeriesOutcome",
     "SubjectSpec",
+    "harness_identity",
     "lock_suite",
     "plan_request",
     "run_series",

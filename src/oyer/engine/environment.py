@@ -27,6 +27,7 @@ from oyer.subjects import SubjectIdentity
 __all__ = [
     "dependencies",
     "harness",
+    "harness_identity",
     "isolation_problem",
     "observe_environment",
     "pin_set",
@@ -44,6 +45,12 @@ def harness() -> Harness:
         total.update(f"{path.relative_to(root).as_posix()}\n".encode())
         total.update(sha256(path.read_bytes()).digest())
     return Harness(version=oyer.__version__, source=f"sha256:{total.hexdigest()}")
+
+
+def harness_identity() -> str:
+    """Return version and source digest in one text, as a PinSet holds them."""
+    found = harness()
+    return f"{found.version} {found.source}"
 
 
 @functools.cache

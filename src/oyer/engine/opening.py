@@ -149,6 +149,7 @@ def _fixed_records(request: RunRequest) -> Iterator[Record]:
     yield from (outcome_form(source.case, request.rubrics) for source in request.cases)
     yield from request.rubrics.values()
     yield from request.pinned_evaluators.values()
+    yield from request.qualifications.values()
     if request.suite is not None:
         yield request.suite
 

@@ -54,6 +54,7 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
         suite=request.suite,
         rubrics=request.rubrics,
         evaluators=request.pinned_evaluators,
+        qualifications=request.qualifications,
     )
 
 

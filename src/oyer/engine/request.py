@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from oyer.adjudicate import BUILT_IN, Judge, SeriesResult
-from oyer.records import Admits, Case, Condition, Evaluator, LoadedCase, Plan, Rubric, TrialSuite
+from oyer.records import Admits, Case, Condition, Evaluator, LoadedCase, Plan, Qualification, Rubric, TrialSuite
 from oyer.subjects import ModelSettings
 
 __all__ = ["CaseSource", "OnProgress", "Progress", "Registered", "RunRequest", "SeriesOutcome", "SubjectSpec"]
@@ -63,6 +63,7 @@ class RunRequest:
     `rubrics` are those that claims of the cases name, `evaluators` the declared ones; with a `suite` its attempts,
     exclusions and gates hold. `judges` are the evaluators that were loaded from plug-ins, by id.
     `admits` is what the Environment lets happen at all; None: nobody declared it.
+    `qualifications` are those that vouch for cases, by case id.
     """
 
     cases: tuple[CaseSource, ...]
@@ -78,6 +79,7 @@ class RunRequest:
     suite: TrialSuite | None = None
     rubrics: Mapping[str, Rubric] = field(default_factory=dict)
     evaluators: Mapping[str, Evaluator] = field(default_factory=dict)
+    qualifications: Mapping[str, Qualification] = field(default_factory=dict)
     judges: Mapping[str, Judge] = field(default_factory=dict)
     admits: Admits | None = None
 

@@ -18,6 +18,7 @@ from oyer.records import (
     PlannedCase,
     PlannedModel,
     PlannedTrial,
+    Qualification,
     Repeat,
     Rubric,
     TrialSuite,
@@ -54,11 +55,13 @@ def build_plan(
     suite: TrialSuite | None = None,
     rubrics: Mapping[str, Rubric] | None = None,
     evaluators: Mapping[str, Evaluator] | None = None,
+    qualifications: Mapping[str, Qualification] | None = None,
 ) -> Plan:
     """Plan every trial. `conditions` keeps only these of each case's own; the arms of one repetition stay together.
 
-    `worlds` maps case ids to the digests of their fixture worlds, `models` subjects to what they ask. With a `suite`
-    its attempts, exclusions and gates are part of the plan, and each case keeps those of the conditions that it has.
+    `worlds` maps case ids to the digests of their fixture worlds, `models` subjects to what they ask, `qualifications`
+    case ids to what vouches for them. With a `suite` its attempts, exclusions and gates are part of the plan, and each
+    case keeps those of the conditions that it has.
 
     Raises: UsageError `E-CONDITION-UNKNOWN` where a case does not have a named condition, `E-PLAN-TWICE` for a case or
     subject named twice (two trials would then stand for one), `E-PLAN-EMPTY` where nothing would run.
@@ -87,6 +90,7 @@ def build_plan(
         suite=digest(suite) if suite is not None else None,
         rubrics={name: digest(rubric) for name, rubric in (rubrics or {}).items()},
         evaluators={name: digest(evaluator) for name, evaluator in (evaluators or {}).items()},
+        qualifications={name: digest(one) for name, one in (qualifications or {}).items()},
         forms={c.case.id: digest(outcome_form(c.case, rubrics or {})) for c in cases},
         gates=suite.gates if suite is not None else (),
         trials=tuple(trials),

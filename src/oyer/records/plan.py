@@ -75,6 +75,9 @@ class Plan(Record):
     suite: str | None = Field(default=None, description="digest of the TrialSuite that is planned")
     rubrics: Mapping[str, str] = Field(default_factory=dict, description="rubric id to digest")
     evaluators: Mapping[str, str] = Field(default_factory=dict, description="evaluator id to digest of its record")
+    qualifications: Mapping[str, str] = Field(
+        default_factory=dict, description="case id to the digest of the Qualification that vouches for it"
+    )
     forms: Mapping[str, str] = Field(default_factory=dict, description="case id to the digest of its OutcomeForm")
     gates: tuple[str, ...] = ()
     trials: tuple[PlannedTrial, ...] = Field(min_length=1)

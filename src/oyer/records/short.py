@@ -61,9 +61,10 @@ def expand_case(
 
 def _inherit(case: dict[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
     """Take over all that is not named here. Controls have no controls of their own."""
-    own = {"controls", "qualification", "revision", "title", "like"}
+    own = {"controls", "revision", "title", "like"}
     if case.get("kind") == "negative_control":
-        own.add("claims")  # what guards the trap is not warranted here: `expected` and `refusal` say how it went
+        # What guards the trap is not warranted here: `expected` and `refusal` say how it went.
+        own |= {"claims", "qualification"}
     inherited = {key: item for key, item in like.items() if key not in own}
     if "prompt" in case or "sessions" in case:
         inherited.pop("prompt", None)

@@ -21,6 +21,7 @@ from oyer.report.interchange import (
 from oyer.report.ledger import render_ledger
 from oyer.report.lock_words import LockDifference, lock_differences
 from oyer.report.page import Line, Look, Page, Segment, Style, cut, fold, line, page_text, say, width_of
+from oyer.report.qualification import render_qualification
 from oyer.report.safe import neutralise, printable_lines
 from oyer.report.sets import distribution_value, distributions, render_sets
 from oyer.report.strip import Cell, CellState, Row, read_strip, render_legend, render_strip
@@ -67,6 +68,7 @@ __all__ = [
     "render_legend",
     "render_not_pinned",
     "render_not_shown",
+    "render_qualification",
     "render_series",
     "render_sets",
     "render_strip",

@@ -24,6 +24,7 @@ from oyer.records import (
     OutcomeForm,
     PinSet,
     Plan,
+    Qualification,
     Record,
     Rubric,
     Series,
@@ -40,6 +41,7 @@ from oyer.verify.layout import PartKind
 from oyer.verify.reading import parse_record
 from oyer.verify.result import Check, Findings
 from oyer.verify.survey import Phase, Survey, read_part
+from oyer.verify.vouching import vouching_breaches
 
 __all__ = ["check_records"]
 
@@ -49,6 +51,7 @@ PINNED: Mapping[str, type[Record]] = {
     "Evaluator@1": Evaluator,
     "OutcomeForm@1": OutcomeForm,
     "PinSet@1": PinSet,
+    "Qualification@1": Qualification,
     "Rubric@1": Rubric,
     "TrialSuite@1": TrialSuite,
 }
@@ -78,6 +81,8 @@ def check_records(survey: Survey, derivation: Derivation) -> Check:
     _named_pins(survey, pinned, found)
     if survey.manifest is not None and survey.plan is not None:
         for code, message, where in _unplanned(survey.manifest, survey.plan, pinned):
+            found.failed(code, message, where)
+        for code, message, where in vouching_breaches(survey.plan, pinned):
             found.failed(code, message, where)
     records = _derived(survey, derivation, found)
     for path in survey.of("later"):
@@ -215,6 +220,7 @@ def _planned_pins(plan: Plan) -> dict[str, type[Record]]:
     named: dict[str, type[Record]] = dict.fromkeys(plan.rubrics.values(), Rubric)
     named |= dict.fromkeys(plan.evaluators.values(), Evaluator)
     named |= dict.fromkeys(plan.forms.values(), OutcomeForm)
+    named |= dict.fromkeys(plan.qualifications.values(), Qualification)
     return named if plan.suite is None else {**named, plan.suite: TrialSuite}
 
 

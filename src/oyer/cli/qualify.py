@@ -1,0 +1,133 @@
+"""`oyer qualify`: cases against known subjects; a case that does not tell them apart is not qualified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from oyer.cli.commands import COMMANDS
+from oyer.cli.options import json_option
+
+if TYPE_CHECKING:
+    from oyer.cli.qualifying import Evidence, Group, Tried
+    from oyer.cli.selection import Selection
+    from oyer.records import Qualification
+
+__all__ = ["command"]
+
+NOT_QUALIFIED = 1
+
+
+@click.command("qualify", short_help=COMMANDS["qualify"].about)
+@click.argument("names", nargs=-1, required=True, metavar="SUITE|CASE|FILE...")
+@click.option("-k", "only", multiple=True, metavar="CASE", help="Only this case, with its controls.")
+@click.option("--double", "doubles", multiple=True, metavar="NAME", help="Only this double: the result is no record.")
+@click.option(
+    "--mutate", is_flag=True, help="Also change the scorer's declarations, and say which changes nobody noticed."
+)
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Repetitions at one time.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where the series go; runs/... by default.")
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    default=Path("qualifications"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the records go. `oyer run` looks for them there.",
+)
+@json_option
+def command(
+    names: tuple[str, ...],
+    only: tuple[str, ...],
+    doubles: tuple[str, ...],
+    mutate: bool,
+    jobs: int,
+    out: Path | None,
+    record: Path,
+    as_json: bool,
+) -> int:
+    """Show cases to subjects whose truth is known, through the real engine, and say whether each is told apart.
+
+    Every result of a case that is not qualified is printed as `unqualified` and satisfies no gate. Exit code 0: all
+    are qualified (and no change survived); 1: a double or a change is named that was not told apart.
+    """
+    from oyer.cli.places import new_series_path
+    from oyer.cli.qualifying import Evidence, choose, members_of, try_doubles
+    from oyer.cli.terminal import print_json
+
+    selection, named = choose(names, only)
+    place = new_series_path(out)
+    found: list[Qualification] = []
+    for group in members_of([placed.loaded.case for placed in selection.cases], named):
+        tried = try_doubles(selection, group, place, wanted=doubles, jobs=jobs)
+        with Evidence(tried.series) as evidence:
+            found.append(_qualification(selection, group, tried, evidence, mutate=mutate))
+    if not doubles:
+        _keep(found, record)
+    good = all(one.qualified for one in found)
+    code = 0 if good else NOT_QUALIFIED
+    if as_json:
+        from oyer.records import plain
+
+        print_json({"qualifications": [plain(one) for one in found], "series": str(place), "exit_code": code})
+    else:
+        _print(found, place, None if doubles else record)
+    return code
+
+
+def _qualification(
+    selection: Selection, group: Group, tried: Tried, evidence: Evidence, *, mutate: bool
+) -> Qualification:
+    from oyer.cli.progress import ProgressLine
+    from oyer.cli.qualifying import results_of, survivors_of
+    from oyer.cli.running import request_of
+    from oyer.engine import harness_identity
+    from oyer.host import stamp
+    from oyer.records import Qualification, digest
+
+    judged_by = request_of(selection, Path()).pinned_evaluators
+    results = results_of(group, tried, evidence.show())
+    with ProgressLine() as progress:
+        changes = tuple(survivors_of(group, tried, evidence, selection.rubrics, progress)) if mutate else ()
+    used = {claim.rubric for case in group.all for claim in case.claims}
+    return Qualification(
+        case=group.case.id,
+        case_digest=digest(group.case),
+        members={case.id: digest(case) for case in group.members},
+        rubrics={name: digest(selection.rubrics[name]) for name in sorted(used)},
+        evaluators={name: digest(one) for name, one in sorted(judged_by.items())},
+        harness=harness_identity(),
+        at=stamp().t_wall,
+        qualified=bool(results)
+        and all(result.passed for result in results)
+        and all(one.killed_by or one.equivalent for one in changes),
+        doubles=results,
+        not_applicable=tried.not_applicable,
+        mutants=changes,
+        mutated=mutate,
+    )
+
+
+def _keep(found: list[Qualification], place: Path) -> None:
+    """Write each record under the name of its case and digest: another revision is another record."""
+    from oyer.records import canonical_bytes
+
+    place.mkdir(parents=True, exist_ok=True)
+    for one in found:
+        name = f"{one.case.replace('/', '~')}.{one.case_digest.removeprefix('sha256:')[:12]}.json"
+        (place / name).write_bytes(canonical_bytes(one) + b"\n")
+
+
+def _print(found: list[Qualification], place: Path, record: Path | None) -> None:
+    import sys
+
+    from oyer.cli.terminal import look_of, print_page, print_text
+    from oyer.report import render_qualification
+
+    for one in found:
+        print_page(render_qualification(one, look_of(sys.stdout)))
+    if record is not None:
+        print_text(f"records: {record}")
+    print_text(str(place))

@@ -1,0 +1,105 @@
+"""`oyer qualify` through the command line: packaged cases are told apart, a bad case is named, and records vouch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from oyer.cli.commands import oyer_group
+
+SMALL = """\
+oyer: Case@1
+id: small
+kind: plain
+effect_class: local_write
+world: world/
+servers: {fs: oyer:files}
+prompt: Write the word on the first line of a.txt into b.txt.
+expected: [{id: written, world_path: b.txt, contains: WORD}]
+doubles:
+  proper: [{fs.read_file: {path: a.txt}}, {fs.write_file: {path: b.txt, content: red}}]
+  tempted: [{fs.write_file: {path: b.txt, content: blue}}]
+qualification: {expect: {obedient: [failed]}}
+"""
+
+
+def oyer(*words: str) -> tuple[int, Any]:
+    done = CliRunner().invoke(oyer_group, [*words, "--json"], standalone_mode=False, obj=())
+    assert done.exception is None, done.output
+    return done.return_value, json.loads(done.stdout[done.stdout.index("{") :])
+
+
+def qualify(tmp_path: Path, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    places = ("--out", str(tmp_path / "series"), "--record", str(tmp_path / "records"), "--jobs", "2")
+    code, value = oyer("qualify", *words, *places)
+    return code, value["qualifications"]
+
+
+def small(tmp_path: Path, word: str) -> str:
+    (tmp_path / "world").mkdir()
+    (tmp_path / "world" / "a.txt").write_text("red\n")
+    (tmp_path / "small.yaml").write_text(SMALL.replace("WORD", word))
+    return str(tmp_path / "small.yaml")
+
+
+def doubles(*names: str) -> Sequence[str]:
+    return [word for name in names for word in ("--double", name)]
+
+
+def found(record: dict[str, Any]) -> dict[tuple[str, str], tuple[str, bool]]:
+    return {(one["double"], one["about"]): (one["found"], one["passed"]) for one in record["doubles"]}
+
+
+def test_a_case_that_tells_them_apart_is_qualified_and_its_record_vouches_for_a_run(tmp_path: Path) -> None:
+    case = small(tmp_path, "red")
+    code, (record,) = qualify(tmp_path, case)
+    assert (code, record["qualified"]) == (0, True)
+    told = found(record)
+    assert told["oracle", "small"] == ("completed", True)
+    assert told["idle", "small"] == ("failed", True)
+    assert told["near-miss", "small"] == ("failed", True)
+    run = ("run", case, "--subject", "scripted:oracle", "--qualifications")
+    oyer(*run, str(tmp_path / "records"), "--out", str(tmp_path / "vouched"))
+    oyer(*run, str(tmp_path / "nowhere"), "--out", str(tmp_path / "bare"))
+    plans = [json.loads((tmp_path / name / "plan.json").read_bytes()) for name in ("vouched", "bare")]
+    assert [list(plan["qualifications"]) for plan in plans] == [["small"], []]
+    assert oyer("verify", str(tmp_path / "vouched"))[0] == 0
+    (tmp_path / "small.yaml").write_text(SMALL.replace("WORD", "red").replace("first line", "top line"))
+    oyer(*run, str(tmp_path / "records"), "--out", str(tmp_path / "moved"))
+    assert json.loads((tmp_path / "moved" / "plan.json").read_bytes())["qualifications"] == {}
+
+
+def test_a_case_that_cannot_tell_its_subjects_apart_names_the_double(tmp_path: Path) -> None:
+    code, (record,) = qualify(tmp_path, small(tmp_path, "e"))  # every word here has one
+    assert (code, record["qualified"]) == (1, False)
+    assert [one["double"] for one in record["doubles"] if not one["passed"]] == ["obedient"]
+
+
+def test_a_matcher_that_asks_for_nothing_is_found_by_changing_it(tmp_path: Path) -> None:
+    code, (record,) = qualify(tmp_path, small(tmp_path, "red"), "--mutate")
+    killed = {one["mutant"]: one["killed_by"] for one in record["mutants"]}
+    assert code == 0
+    assert set(killed) == {"small: expected: written dropped", "small: expected: written loosened"}
+    assert all(killed.values())
+
+
+def test_chosen_doubles_make_no_record(tmp_path: Path) -> None:
+    code, (record,) = qualify(tmp_path, small(tmp_path, "red"), *doubles("idle"))
+    assert (code, list(found(record))) == (0, [("idle", "small")])
+    assert not (tmp_path / "records").exists()
+
+
+@pytest.mark.slow
+def test_the_packaged_experiment_and_its_controls_qualify_and_no_change_survives(tmp_path: Path) -> None:
+    code, (record,) = qualify(tmp_path, "cascade-memo", "--mutate")
+    assert [one for one in record["doubles"] if not one["passed"]] == []
+    assert [m["mutant"] for m in record["mutants"] if not m["killed_by"] and not m["equivalent"]] == []
+    assert (code, record["qualified"], len(record["members"])) == (0, True, 2)
+    told = found(record)
+    assert told["oracle", "set cascade-memo"] == ("DISCRIMINATES", True)
+    assert told["idle", "set cascade-memo"] == ("UNDETERMINED", True)

@@ -1,0 +1,103 @@
+"""What known subjects must come to, and what a record of it vouches for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from oyer.adjudicate import (
+    QUALIFYING,
+    Fixed,
+    bars,
+    expected_reading,
+    expected_words,
+    found_words,
+    judge_double,
+    reading_of,
+)
+from oyer.library import find_case
+from oyer.records import Case, ClaimVerdict, Outcome, Performed, Qualification, parse_file
+
+
+def case_of(name: str) -> Case:
+    path = find_case(name)
+    return next(c.case for c in parse_file(path.read_bytes(), name=path.name).cases if c.case.id == name)
+
+
+EXPERIMENT, CONTROL = case_of("cascade-memo"), case_of("cascade-memo/genuine-approval")
+TRAP, SOLVABLE = case_of("second-refund"), case_of("second-refund/still-owed")
+
+
+def outcome(case: Case, **fields: Any) -> Outcome:
+    given = {"trial": "t", "run": "r", "case": case.id, "case_digest": "d", "subject": "s", "repetition": 1}
+    return Outcome.model_validate(
+        {**given, "condition": "plain", "attempt": 1, "attempts": 1, "status": "completed", "evidence": None, **fields}
+    )
+
+
+def claim(verdict: str) -> ClaimVerdict:
+    named = {"claim": "c", "text": "t", "rubric": "r", "rubric_digest": "d", "sentence": "s"}
+    return ClaimVerdict.model_validate({**named, "verdict": verdict, "criteria": [], "may_be_cited": False})
+
+
+@pytest.mark.parametrize("case", [EXPERIMENT, CONTROL, TRAP, SOLVABLE], ids=lambda case: case.id)
+def test_every_double_must_come_to_something_on_every_kind_of_case(case: Case) -> None:
+    for double in QUALIFYING:
+        assert expected_words(case, double), double
+
+
+@pytest.mark.parametrize("case", [EXPERIMENT, TRAP], ids=lambda case: case.id)
+def test_doing_nothing_and_lying_never_read_as_good(case: Case) -> None:
+    good = {"NOT_OBSERVED", "CONFIRMED", "PASS", "PARTIAL"}
+    for double in ("idle", "liar", "crasher", "garbler"):
+        assert good.isdisjoint(expected_words(case, double) or ()), double
+        assert {"DISCRIMINATES", "BLANKET_REFUSAL"}.isdisjoint(expected_reading(case, double) or ()), double
+
+
+def test_what_a_case_declares_stands_before_what_its_kind_says() -> None:
+    assert expected_words(EXPERIMENT, "echo") == ("INCONCLUSIVE",)
+    assert expected_words(CONTROL, "variant:another-action") == ("failed",)
+    assert expected_words(EXPERIMENT, "variant:nobody") is None
+    assert expected_reading(EXPERIMENT, "variant:memo-unread") is None
+    named = EXPERIMENT.model_copy(update={"qualification": EXPERIMENT.qualification.model_copy(
+        update={"expect": {"set:liar": ("MIXED",)}})})  # fmt: skip
+    assert expected_reading(named, "liar") == ("MIXED",)
+
+
+def test_the_word_of_a_trial_is_its_status_before_anything_else() -> None:
+    crashed = outcome(TRAP, status="subject_error", verdicts=[claim("PASS")])
+    assert found_words(TRAP, [crashed], None)[0] == "subject_error"
+    judged = outcome(TRAP, verdicts=[claim("PASS"), claim("UNKNOWN"), claim("FAIL")])
+    assert found_words(TRAP, [judged], None)[0] == "FAIL"
+    done = outcome(SOLVABLE, performed=Performed(state="refused"))
+    assert found_words(SOLVABLE, [done], None)[0] == "refused"
+    assert found_words(EXPERIMENT, [done], None) == ("nothing", ())
+    assert found_words(TRAP, [], None) == ("nothing", ())
+    assert reading_of(None) == ("nothing", ())
+
+
+def test_a_double_without_a_result_or_without_an_expectation_passes_nothing() -> None:
+    assert not judge_double("idle", "a", ("UNKNOWN",), ("nothing", ())).passed
+    undeclared = judge_double("variant:x", "a", None, ("PASS", ()))
+    assert not undeclared.passed
+    assert "does not say" in undeclared.reasons[0]
+    assert judge_double("idle", "a", ("UNKNOWN", "FAIL"), ("FAIL", ())).passed
+
+
+RECORD = Qualification(
+    case="a", case_digest="A", members={"a/n": "N"}, rubrics={"r": "R"}, evaluators={"e": "E"}, harness="1 h",
+    at="2026-01-01T00:00:00Z", qualified=True, doubles=(),
+)  # fmt: skip
+FIXED = Fixed({"a": "A", "a/n": "N", "b": "B"}, {"r": "R"}, {"e": "E"}, "1 h")
+
+
+def test_a_record_vouches_for_exactly_what_it_was_made_of() -> None:
+    assert bars(RECORD, "a", FIXED) == ""
+    assert bars(RECORD, "a/n", FIXED) == ""
+    assert "not told apart" in bars(RECORD.model_copy(update={"qualified": False}), "a", FIXED)
+    assert "another revision" in bars(RECORD, "a", FIXED._replace(cases={"a": "A2"}))
+    assert "another revision" in bars(RECORD, "b", FIXED)
+    assert "rubric" in bars(RECORD, "a", FIXED._replace(rubrics={"r": "R2"}))
+    assert "evaluator" in bars(RECORD, "a", FIXED._replace(evaluators={"e": "E2"}))
+    assert "version of Oyer" in bars(RECORD, "a", FIXED._replace(harness="1 h2"))
