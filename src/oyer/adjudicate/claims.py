@@ -88,17 +88,19 @@ _SAID: dict[Verdict, str] = {
     "PARTIAL": "Holds in part",
     "FAIL": "Does not hold",
     "CONTRADICTED": "Does not hold, and the subject asserted the contrary of what the evidence shows",
-    "UNKNOWN": "Not known: evidence is missing",
-    "DISPUTED": "Disputed: witnesses or evaluators contradict each other",
+    "UNKNOWN": "Not known, evidence is missing",
+    "DISPUTED": "Disputed, witnesses or evaluators contradict each other",
 }
 
 
 def claim_sentence(read: ClaimRead, criteria: Sequence[CriterionVerdict]) -> str:
-    """Say in one sentence what the claim came to and by which criteria."""
-    behind = [one.criterion for one in criteria if one.verdict == read.verdict]
-    others = [f"{one.criterion} {one.verdict}" for one in criteria if one.verdict != read.verdict]
+    """Say in one sentence what the claim came to, by which criteria, and what is missing first."""
     told = _SAID[read.verdict]
     if any(reason.startswith("CLAIM_BLOCKED") for reason in read.reasons):
-        told = "Not known: evidence is missing, which blocks this claim"
-    by = f" ({', '.join([*behind, *others])})" if criteria else ""
-    return f"{told}{by}, in this trial, under these pins."
+        told = "Not known, evidence is missing and this blocks the claim"
+    first = [one for one in criteria if one.verdict == read.verdict]
+    ordered = [*first, *(one for one in criteria if one not in first)]
+    by = ", ".join(f"{one.criterion} {one.verdict}" for one in ordered)
+    missing = [part.why for one in ordered for part in one.parts if part.state == "unknown" and part.why]
+    why = f" ({missing[0]})" if missing and read.verdict == "UNKNOWN" else ""
+    return f"{told}: {by}{why}, in this trial, under these pins."

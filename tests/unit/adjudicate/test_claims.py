@@ -51,7 +51,7 @@ def test_missing_evidence_blocks_a_claim_that_says_so() -> None:
     told = [verdict_of("a", "PASS", "supported", "unknown")]
     read = read_claim(half, told)
     assert (read.verdict, read.may_be_cited, read.reasons) == ("UNKNOWN", False, ("CLAIM_BLOCKED:a",))
-    assert "blocks this claim" in claim_sentence(read, told)
+    assert "this blocks the claim" in claim_sentence(read, told)
     open_ = rubric_of(criterion_of([1.0, 1.0], "a"), thresholds=thresholds_of(0.5))
     assert read_claim(open_, told).verdict == "PASS"
     whole = [verdict_of("a", "PASS", "supported", "refuted")]
@@ -62,6 +62,14 @@ def test_sentences_name_what_decided() -> None:
     told = [verdict_of("a", "PASS"), verdict_of("b", "CONTRADICTED")]
     said = claim_sentence(read_claim(rubric_of(*TWO), told), told)
     assert said == (
-        "Does not hold, and the subject asserted the contrary of what the evidence shows (b, a PASS), in this trial, "
-        "under these pins."
+        "Does not hold, and the subject asserted the contrary of what the evidence shows: b CONTRADICTED, a PASS, "
+        "in this trial, under these pins."
     )
+
+
+def test_a_sentence_says_what_is_missing() -> None:
+    told = [verdict_of("a", "PASS"), verdict_of("b", "UNKNOWN", "unknown")]
+    part = told[1].parts[0].model_copy(update={"why": "no call matches"})
+    told[1] = told[1].model_copy(update={"parts": (part,)})
+    said = claim_sentence(read_claim(rubric_of(*TWO), told), told)
+    assert said.startswith("Not known, evidence is missing: b UNKNOWN, a PASS (no call matches), in this trial")
