@@ -123,16 +123,16 @@ def _values(node: GateTest, seen: Seen) -> Iterator[Fraction | float | int]:
 
     Every measure rises with each success, so for an order the two ends say what all between them say.
     """
+    word, n = seen.words.count(node.operand.word), seen.decided + seen.undecided
     ends = {0, seen.undecided} if node.operator not in ("==", "!=") else range(seen.undecided + 1)
     for lucky in ends:
         if node.operand.kind == "status":
             yield seen.number + lucky
             continue
-        k, n = seen.words.count(node.operand.word) + lucky, seen.decided + seen.undecided
         if node.operand.measure == "rate":
-            yield Fraction(k, n)
+            yield Fraction(word + lucky, n)
         else:
-            limits = wilson(k, n)
+            limits = wilson(word + lucky, n)
             yield limits.low if node.operand.measure == "lower" else limits.high
 
 

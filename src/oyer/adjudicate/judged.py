@@ -94,13 +94,14 @@ def _criterion(given: ClaimInput, criterion: Criterion) -> tuple[CriterionVerdic
     spoken = [Voice(name, None, False, "UNKNOWN") for name in strangers if _speaks(given, criterion, name)]
     merged = merge_voices([*(one.voice for one in heard), *spoken], criterion.evaluators, criterion.quorum)
     errors = [one.error for one in heard if one.error is not None]
+    silent = [f"{name}: it made no judgement" for name in criterion.evaluators if not _of(given, name)]
     parts = tuple(dict.fromkeys(part for one in heard if one.voice.admissible for part in one.parts))
     reasons = [*merged.reasons, *_told(parts)]
     reasons += [verdict_reason("EVALUATOR_ERROR", error.partition(":")[0]) for error in errors]
     verdict = CriterionVerdict(
         criterion=criterion.id, verdict=merged.verdict, parts=parts, reasons=tuple(dict.fromkeys(reasons))
     )
-    return verdict, errors
+    return verdict, [*errors, *silent]
 
 
 def _speaks(given: ClaimInput, criterion: Criterion, name: str) -> bool:

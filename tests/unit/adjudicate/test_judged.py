@@ -33,6 +33,7 @@ def test_the_built_in_evaluator_alone() -> None:
 def test_without_a_judgement_nothing_is_known() -> None:
     found = result(PLAIN)
     assert (found.verdict.verdict, found.verdict.reasons) == ("UNKNOWN", ("EVALUATOR_MISSING:oyer.parts",))
+    assert found.errors == ("oyer.parts: it made no judgement",), "a required judgement that is not there is an error"
     other = result(PLAIN, judgement_of(judged("supported"), digest="sha256:" + "2" * 64))
     assert other.verdict.verdict == "UNKNOWN", "a judgement under another rubric is none under this one"
 

@@ -10,6 +10,7 @@ from verdict_kit import criterion_of, judged, part_of, thresholds_of
 from oyer.adjudicate import criterion_verdict, limit_part
 from oyer.adjudicate.verdicts import Share, as_written, read_share
 from oyer.errors import EvaluatorError
+from oyer.records import EvidenceMatcher, ToolName
 
 TENTHS = criterion_of([0.1, 0.2, 0.7])
 
@@ -105,3 +106,10 @@ def test_a_lower_rank_says_nothing_and_is_named() -> None:
     limited = limit_part(part_of(decided_by="receipt"), judged("supported", rank="protocol"), "completed")
     assert (limited.state, limited.why) == ("unknown", "RANK_TOO_LOW:protocol under receipt")
     assert limit_part(part_of(decided_by="protocol"), judged("refuted", rank="receipt"), "completed").state == "refuted"
+
+
+def test_silence_in_the_channel_is_shown_by_the_channel() -> None:
+    said = EvidenceMatcher(called=ToolName(server="report", tool="status"))
+    part = part_of(refutes=("bad",), decided_by="receipt", asserts=said, when_asserted=True)
+    assert limit_part(part, judged("supported", rank="protocol"), "completed").state == "supported"
+    assert limit_part(part, judged("refuted", rank="protocol"), "completed").state == "unknown"
