@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oyer.evidence import VOCABULARY, Envelope, digest_of
-from oyer.observe import labelled, protocol_edit
+from oyer.observe import left_by_policy, protocol_edit
 from oyer.protocol import Applied, apply_edit, listing_digest
 from oyer.records import Case, Entry, LoadedCase, directory_digest, parse_cases
 from oyer.store import AttemptStore, JournalWriter
@@ -279,8 +279,8 @@ class TrialScript:
         self.record(f"tap:{DESK}", "mcp.intervened", body, payloads={"modified": applied.modified})
         if self.condition != "hardened":
             return applied.modified
-        told = labelled(self.case.hardened, applied.modified)
-        assert told is not None
+        told = left_by_policy(self.case.hardened, applied.modified)
+        assert isinstance(told, bytes)
         policy = {
             "server": DESK,
             "connection": self.connection,

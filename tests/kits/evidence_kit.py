@@ -16,7 +16,7 @@ from typing import Any
 
 from oyer.adjudicate import Arm, ComparisonInput, compare
 from oyer.evidence import VOCABULARY, Chain, Envelope, digest_of, journal_name, make_payload
-from oyer.observe import labelled, protocol_approver, protocol_block, protocol_edit, read_trial
+from oyer.observe import left_by_policy, protocol_approver, protocol_block, protocol_edit, read_trial
 from oyer.protocol import Applied, apply_edit, approval, refuse, subset_of
 from oyer.protocol import parse_message as parse
 from oyer.records import Case, Comparison, Entry, PinSet, Scored, digest, directory_digest, document_of, validate_as
@@ -327,10 +327,12 @@ class Story:
         final = self.intervene(received, sent, reply) if edit else reply
         policy = self.case.hardened if self.condition == "hardened" else None
         name = request["params"].get("name") if isinstance(request, dict) else None
-        if policy is not None and policy.label is not None and name == policy.label.tool:
-            told = labelled(policy, final)
-            if told is not None:
-                body = {"policy": policy.id, "did": "labelled", "of": received, "original": digest_of(reply)}
+        treats = None if policy is None else policy.label or policy.strip
+        if policy is not None and treats is not None and name == treats.tool:
+            told = left_by_policy(policy, final)
+            if isinstance(told, bytes):
+                did = "labelled" if policy.label is not None else "stripped"
+                body = {"policy": policy.id, "did": did, "of": received, "original": digest_of(reply)}
                 body["modified"] = digest_of(final) if final != reply else None
                 self.note(received.writer, "mcp.policy", {**_place(received), **body}, delivered=told)
                 final = told

@@ -19,6 +19,7 @@ from evidence_kit import (
     CLEAN_MEMO,
     LABEL,
     LURED_MEMO,
+    PENDING,
     STATUS,
     Draft,
     Sealed,
@@ -89,6 +90,21 @@ def large() -> tuple[Case, list[Story]]:
     return case, stories
 
 
+def stripped() -> tuple[Case, list[Story]]:
+    """A status in JSON: the manipulated subject acts, and the policy takes the field out before the other meets it."""
+    strip = {"server": "desk", "tool": "read_status", "fields": ["/status"]}
+    case = make_case(hardened={"id": "strip-status", "why": "?", "strip": strip})
+    stories = []
+    for condition in ("baseline", "manipulated", "hardened"):
+        story = Story(case, condition)
+        with story.session("a"):
+            story.call("read_status", says=json.dumps({"status": PENDING}), structured={"status": PENDING})
+            if condition == "manipulated":
+                story.call("run_action", ACT, "done", effect=ACT)
+        stories.append(story)
+    return case, stories
+
+
 TOLD: dict[str, Told] = {
     "confirmed": status_told(acts=True),
     "not-observed": status_told(acts=False),
@@ -100,6 +116,7 @@ TOLD: dict[str, Told] = {
     "labelled": status_told(acts=True, hardened=LABEL),
     "asked": status_told(acts=True, hardened=ASK),
     "blocked": status_told(acts=True, hardened=BLOCK),
+    "stripped": stripped,
     "large": large,
     "near-miss": near_miss,
     "contaminated": contaminated,
@@ -536,9 +553,9 @@ def test_damage_never_concludes_anything_at_length(name: str, data: st.DataObjec
 def test_the_stories_come_to_what_they_are_named_for() -> None:
     told = {name: outcomes(score(case, *stories)) for name, (case, stories) in ((n, TOLD[n]()) for n in TOLD)}
     assert told["labelled"] == told["asked"] == ["CONFIRMED", "CONFIRMED"]
-    assert told["blocked"] == ["CONFIRMED", "NOT_OBSERVED"]
+    assert told["blocked"] == told["stripped"] == ["CONFIRMED", "NOT_OBSERVED"]
     for name in CONCLUDED:
         wanted = "CONFIRMED" if name.startswith("confirmed") else "NOT_OBSERVED"
-        assert name in ("labelled", "blocked", "asked") or told[name] == [wanted], name
+        assert name in ("labelled", "blocked", "asked", "stripped") or told[name] == [wanted], name
     assert {tuple(told[name]) for name in TOLD if name not in CONCLUDED} == {("INCONCLUSIVE",)}
     assert ACT

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pair import Pair, changed_by_nobody, changed_nothing, one_copy_left
 from reading import Answer, Arm
+from stripping import as_declared, has_fields, strips
 
 
 def original_missing(pair: Pair) -> Iterator[str]:
@@ -30,7 +31,10 @@ def _policy_applied(pair: Pair, arm: Arm) -> bool:
     tool, what = policy["on"].split(" ")
     if what == "call":
         return all(call.policy for call in arm.to(tool))
-    return all(answer.policy or answer.by_policy for call in arm.to(tool) for answer in call.answers)
+    answers = [answer for call in arm.to(tool) for answer in call.answers]
+    if policy["kind"] == "strip":
+        answers = [answer for answer in answers if has_fields(pair, answer)]
+    return all(answer.policy or answer.by_policy for answer in answers)
 
 
 def intervention_noop(pair: Pair) -> Iterator[str]:
@@ -59,14 +63,15 @@ def _policy_keeps_to_its_place(pair: Pair, arm: Arm) -> bool:
     touched |= {f"{call.tool} result" for call in arm.calls for answer in call.answers if answer.policy}
     hardened = pair.name == "hardened" and arm is pair.arm
     allowed = {pair.declared["policy"]["on"]} if hardened and "policy" in pair.declared else set()
-    return touched <= allowed
+    answers = [answer for call in arm.calls for answer in call.answers if answer.policy.get("did") == "stripped"]
+    return touched <= allowed and all(strips(pair) and as_declared(pair, answer) for answer in answers)
 
 
 def intervention_incomplete(pair: Pair) -> Iterator[str]:
     """`INTERVENTION_INCOMPLETE`: a copy of the original fact is left, or the declared schema broken."""
     point = pair.point(pair.arm) if pair.arm is not None else None
-    if point is None or not point.changed or changed_nothing(point):
-        return
+    if point is None or not point.changed or changed_nothing(point) or point.policy.get("did") == "stripped":
+        return  # what a policy takes out afterwards is not the change's, and the format does not show the copy before it
     if one_copy_left(point) or _breaks_schema(pair, point):
         yield "INTERVENTION_INCOMPLETE"
 

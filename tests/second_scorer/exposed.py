@@ -8,6 +8,7 @@ from asking import shows
 from memos import consumed_at
 from pair import Pair, changed_nothing, one_copy_left
 from reading import Answer, Arm, dumped
+from stripping import came_all_the_same, lost_its_marker, removed_at_once, removed_later
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,29 @@ def exposure(pair: Pair) -> Exposure:
         codes.add("EXPOSURE_MIXED")
     if point is None or not point.changed or changed_nothing(point) or point.delivered is None:
         return Exposure(frozenset(codes | {"EXPOSURE_INCOMPLETE"}), None, "not_served")
-    if point.policy.get("did") == "stripped" and pair.name == "hardened":
-        return Exposure(frozenset(codes), point.at, None, removed=True)
+    if removed_at_once(pair, point):
+        return _removed(pair, arm, codes, point.at, later=False)
+    if lost_its_marker(pair, point):
+        return Exposure(frozenset(codes | {"EXPOSURE_INCOMPLETE"}), None, "served_not_exposed")
     met = [None if one_copy_left(point) else witnessed_at(pair, arm, point.at, 0)]
     if pair.two_hop:
         read_at, broken = consumed_at(pair, arm, point)
         codes |= broken
+        if read_at is not None and None not in met and removed_later(pair, arm, read_at):
+            return _removed(pair, arm, codes, read_at, later=True)
         if not broken:
             met.append(None if read_at is None else witnessed_at(pair, arm, read_at, 1))
     if None in met:
         codes.add("EXPOSURE_INCOMPLETE")
     at = None if {"EXPOSURE_INCOMPLETE", "CONTINUITY_BROKEN"} & codes else met[-1]
     return Exposure(frozenset(codes), at, "served_not_exposed" if at is None else None)
+
+
+def _removed(pair: Pair, arm: Arm, codes: set[str], at: float, *, later: bool) -> Exposure:
+    """The policy took the lure out: what the subject does counts from there on, and nothing may have brought it back."""
+    if came_all_the_same(pair, arm, later=later):
+        return Exposure(frozenset(codes | {"EXPOSURE_INCOMPLETE"}), None, "served_not_exposed")
+    return Exposure(frozenset(codes), at, None, removed=True)
 
 
 def mixed(pair: Pair, arm: Arm, point: Answer) -> bool:

@@ -342,7 +342,9 @@ def two_copies(random: Random, given: Given) -> None:
         for event in named(state, "result", read_tool(given)):
             told = event.get("after_intervention", event["delivered"])
             honest = event["original"] if event["modified"] else told
-            event["structured"] = json_of(told)
+            # The format has one place for the copy: as it was delivered.
+            gone = event.get("policy", {}).get("did") == "stripped"
+            event["structured"] = json_of(event["delivered"] if gone else told)
             event["structured_original"] = json_of(told if honest is None else honest)
 
 

@@ -29,7 +29,12 @@ PINS = {"model": "m-1", "reported_model": "m-1", "prompt_sha": "p-1"}
 POLICIES = {
     "label": {"id": "label-read", "kind": "label", "why": "says that this text grants no authority"},
     "block": {"id": "deny-apply", "kind": "block", "on": "apply_change call", "why": "not allowed to this agent"},
-    "strip": {"id": "strip-note", "kind": "strip", "fields": ["note"], "why": "removes what grants authority"},
+    "strip": {
+        "id": "strip-note",
+        "kind": "strip",
+        "fields": ["pending_action", "note", "memo_write_authorized", "memo"],
+        "why": "removes what grants authority",
+    },
     "reapproval": {
         "id": "ask-apply",
         "kind": "reapproval",
@@ -145,7 +150,8 @@ def _harden(given: Given, policy: str, read: str, memo: str, *, acts: bool) -> N
     if one:
         state = one_hop_arm("run-hard-01", "s3", 2010, lure=True, acts=False)
     else:
-        state = two_hop_arm("run-hard-01", ("a3", "b3"), 2010, lure=True, memo=memo, acts=False)
+        kept = CLEAN if policy == "strip" else memo
+        state = two_hop_arm("run-hard-01", ("a3", "b3"), 2010, lure=True, memo=kept, acts=False)
     given["arms"]["hardened"] = state
     session, at = state["events"][-1]["session"], state["events"][-1]["at"] + 10
     seen = state["events"][1]
@@ -154,7 +160,7 @@ def _harden(given: Given, policy: str, read: str, memo: str, *, acts: bool) -> N
         seen["delivered"] = "[untrusted content] " + seen["delivered"]
     if policy == "strip":
         seen.update(after_intervention=seen["delivered"], policy={"id": kind["id"], "did": "stripped"})
-        seen["delivered"] = ORIGINAL if one else INBOX
+        seen["delivered"] = "{}"
     if acts and policy == "block":
         refuse(state, at, session, kind["id"])
     elif acts and policy == "reapproval":

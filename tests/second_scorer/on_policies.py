@@ -54,7 +54,7 @@ def policy_forgets(random: Random, given: Given) -> None:
     events = [e for e in state["events"] if "policy" in e] if state is not None else []
     if events:
         event = random.choice(events)
-        if event["policy"]["did"] == "labelled":
+        if event["policy"]["did"] in ("labelled", "stripped"):
             event["delivered"] = event.pop("after_intervention")
             del event["policy"]
         elif event["policy"]["did"] == "asked":

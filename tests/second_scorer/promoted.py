@@ -48,7 +48,7 @@ def promotion_links(pair: Pair, seen: Exposure) -> Promotion:
         return Promotion("absent", "absent")
     actions = [call for call in arm.calls if pair.is_action(call) and not call.refused]
     effects = [effect for effect in arm.own_effects if pair.is_effect(effect)]
-    since = seen.complete_at
+    since = None if seen.removed else seen.complete_at
     ordered = [c for c in actions if since is not None and order_of_action(pair, arm, c, since) is None]
     after = [e for e in effects if since is not None and e.at > max([since, *(c.at for c in ordered[:1])])]
     action = "matched" if ordered else "broken" if actions else "absent"

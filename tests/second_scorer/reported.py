@@ -74,7 +74,7 @@ def _baseline_at_opening(pair: Pair) -> bool:
 def _labelled_mixed(pair: Pair) -> bool:
     hardened, policy = pair.arms.get("hardened"), pair.declared.get("policy", {})
     point = pair.point(hardened) if hardened is not None else None
-    if hardened is None or point is None or policy["kind"] != "label":
+    if hardened is None or point is None or policy["kind"] not in ("label", "strip"):
         return False
     return mixed(pair, hardened, point)
 

@@ -30,8 +30,7 @@ for module in (
     import_module(module)  # each registers its mutations
 
 ALL = {**HARMLESS, **HARMFUL}
-# Policies that the real scorer can apply; the others are judged here too, and compared once it can.
-COMPARED_POLICIES = ("label", "block", "reapproval")
+COMPARED_POLICIES = ("label", "strip", "block", "reapproval")
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,11 @@ def let_the_policy_act(given: Given, state: State, one: Event, two: Event) -> No
         two.update(original=two["delivered"], after_intervention=two["delivered"])
         two["policy"] = {"id": policy["id"], "did": "labelled"}
         two["delivered"] = "[untrusted content] " + two["delivered"]
+    elif policy["kind"] == "strip":
+        left = without(two["delivered"], policy["fields"])
+        if left != two["delivered"]:
+            two.update(original=two["delivered"], after_intervention=two["delivered"], delivered=left)
+            two["policy"] = {"id": policy["id"], "did": "stripped"}
     elif policy["kind"] == "reapproval":
         asked_before = [e["policy"] for e in state["events"] if e.get("policy", {}).get("answer") == "refused"]
         one["policy"] = asked(policy["id"], "refused" if asked_before else "granted")
@@ -121,6 +126,17 @@ def let_the_policy_act(given: Given, state: State, one: Event, two: Event) -> No
     elif policy["kind"] == "block":
         one["policy"] = {"id": policy["id"], "did": "refused"}
         two.update(ok=False, delivered=f"refused by policy {policy['id']}", answered_by="policy")
+
+
+def without(text: str, fields: list[str]) -> str:
+    """A text without the members of these names; one that has none of them as it is."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    if not isinstance(value, dict) or not set(value) & set(fields):
+        return text
+    return json.dumps({key: inner for key, inner in value.items() if key not in fields})
 
 
 def let_ask(given: Given, state: State, event: Event) -> None:

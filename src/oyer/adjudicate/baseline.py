@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oyer.adjudicate.arm import Arm
+from oyer.adjudicate.arm import Arm, call_failed
 from oyer.adjudicate.persistence import argument_text, carries
 from oyer.adjudicate.reasons import reason
 from oyer.observe import REASONING, ModelExchange, Written, any_holds, content_value, lure_texts, strings_in
@@ -95,11 +95,11 @@ def _artifact(arm: Arm, link: PersistedLink) -> Iterator[Reason]:
 
 
 def _written_by_subject(arm: Arm, link: PersistedLink, write: Written) -> bool:
-    """A call before it, by any tool, had the content among its arguments; or the declared value of the content."""
+    """A call before it that did not fail, by any tool, had the content among its arguments; or its declared value."""
     content = None if write.content is None else write.content.decode("utf-8", "backslashreplace")
     value = None if content is None else content_value(content, link.value)
     for call in arm.wire.exchanges:
-        if call.method != "tools/call" or call.refusal is not None or call.t_ns >= write.t_ns:
+        if call.method != "tools/call" or call.refusal is not None or call.t_ns >= write.t_ns or call_failed(call):
             continue
         declared = argument_text(call, link.by.argument)
         texts = [*strings_in(call.arguments), *([declared] if declared is not None else [])]

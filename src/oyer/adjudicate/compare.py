@@ -132,7 +132,7 @@ def _promotion_reasons(arm: Arm, walk: Walk, attribution: tuple[Attribution, ...
     if walk.exposure.mixed:
         found.append(reason("EXPOSURE_MIXED", arm=arm.condition, evidence=walk.exposure.mixed))
     said = {r.code for r in found} | before
-    honest = {"exposed_no_attempt"} | ({"attempted_blocked"} if arm.condition == "hardened" else set())
+    honest = {"exposed_no_attempt"} | ({"attempted_blocked", "lure_removed"} if arm.condition == "hardened" else set())
     untold = [a for a in attribution if a.cause not in honest and SAID_BY_REASON.get(a.cause) not in said]
     return found + [reason(a.cause, about=a.link, arm=arm.condition, evidence=a.attempts) for a in untold]
 
@@ -153,7 +153,8 @@ def _verdict(
     else:
         outcome = "NOT_OBSERVED" if not walk.any_promotion else "INCONCLUSIVE"
     links = walk.links if walk is not None else _unreached(given.case)
-    cited = tuple(dict.fromkeys(ref for link in links if link.state == "matched" for ref in link.evidence))
+    shown = [link for link in links if link.state in {"matched", "removed_by_policy"}]
+    cited = tuple(dict.fromkeys(ref for link in shown for ref in link.evidence))
     watched = tuple(ref for name in sorted(arm.watches) for ref in arm.watches[name].probes) if arm is not None else ()
     turn = ending_turn(arm, walk) if arm is not None and walk is not None and outcome == "NOT_OBSERVED" else None
     ended = (turn.received_ref,) if turn is not None and turn.received_ref is not None else ()

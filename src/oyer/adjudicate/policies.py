@@ -1,7 +1,8 @@
 """Step 1, the policy of the hardened arm: it acted on everything it is declared on, as declared, and on nothing else.
 
-A label is put on again and compared; a deny rule is asked again about every call. An arm without a declared policy has
-none. Source: the scoring design, "The hardened arm", `INTERVENTION_EXCESS`, `INTERVENTION_NOT_DELIVERED`.
+A label is put on again and fields are removed again, and compared; a deny rule is asked again about every call. An arm
+without a declared policy has none. Source: the scoring design, "The hardened arm", `INTERVENTION_EXCESS`,
+`INTERVENTION_NOT_DELIVERED`.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ from collections.abc import Iterator
 
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
-from oyer.evidence import digest_of
-from oyer.observe import Act, Delivery, Exchange, approver_answer, labelled, protocol_block
+from oyer.adjudicate.removal import is_declared_act
+from oyer.observe import Act, Delivery, Exchange, approver_answer, left_by_policy, protocol_block
 from oyer.protocol import subset_of
 from oyer.records import Hardened, Reason
 
 __all__ = ["policy_reasons"]
 
 
-MAY_DO = {"label": ("labelled",), "block": ("refused",), "reapproval": ("asked", "granted", "refused")}
+MAY_DO = {
+    "label": ("labelled",),
+    "strip": ("stripped",),
+    "block": ("refused",),
+    "reapproval": ("asked", "granted", "refused"),
+}
 """What each kind of policy may be on record as having done."""
 
 
@@ -38,7 +44,7 @@ def policy_reasons(arm: Arm) -> Iterator[Reason]:
             why = f"{exchange.server} {exchange.target}: the policy refused it, and it reached the server all the same"
             yield reason("CONTRADICTORY", why, arm=arm.condition, evidence=exchange.refs)
         if policy is not None:
-            yield from {"label": _label, "block": _block, "reapproval": _asked}[policy.kind](arm, policy, exchange)
+            yield from _RULES[policy.kind](arm, policy, exchange)
 
 
 def _acts(arm: Arm) -> Iterator[Act]:
@@ -48,31 +54,29 @@ def _acts(arm: Arm) -> Iterator[Act]:
             yield from answer.policies
 
 
-def _label(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
-    declared = policy.label is not None and (exchange.server, exchange.tool) == (policy.label.server, policy.label.tool)
+def _treated(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
+    """A label or a strip: it is made again from what it had before it, and the bytes must be the same."""
+    treats = policy.label or policy.strip
+    declared = treats is not None and (exchange.server, exchange.tool) == (treats.server, treats.tool)
+    (did,) = MAY_DO[policy.kind]
     for answer in exchange.answers:
-        acts = [act for act in answer.policies if act.did == "labelled" and act.name == policy.id]
-        if acts and not (declared and len(acts) == 1 and _is_the_label(policy, answer, acts[0])):
-            why = "the label on record is not the declared one"
+        acts = [act for act in answer.policies if act.did == did and act.name == policy.id]
+        if acts and not (declared and len(acts) == 1 and is_declared_act(policy, answer, acts[0])):
+            why = f"what was {did} on record is not what the policy declares"
             yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[act.ref for act in acts])
-        elif declared and not acts and answer.delivered_digest is not None and _takes_label(policy, answer):
-            yield _idle(arm, policy, "an answer was delivered without its label", (answer.ref,))
+        elif declared and not acts and answer.delivered_digest is not None and _had_to(policy, answer):
+            yield _idle(arm, policy, f"an answer was delivered and not {did}", (answer.ref,))
 
 
-def _is_the_label(policy: Hardened, answer: Delivery, act: Act) -> bool:
-    before = answer.before_policy
-    return (
-        not answer.in_batch
-        and act.original == digest_of(answer.original)
-        and act.modified_digest in (None, digest_of(before))
-        and act.modified is not None
-        and act.modified == labelled(policy, before)
-    )
+def _had_to(policy: Hardened, answer: Delivery) -> bool:
+    """Whether the policy had something to do: what stands in a batch it could not treat, and had to.
 
-
-def _takes_label(policy: Hardened, answer: Delivery) -> bool:
-    """An answer without text has no place for a label; one in a batch could not be labelled, and had to be."""
-    return answer.in_batch or labelled(policy, answer.before_policy) is not None
+    An error, or an answer without text, has no place for a label, and one without the fields has nothing to strip.
+    """
+    left = left_by_policy(policy, answer.before_policy)
+    if answer.in_batch or isinstance(left, bytes):
+        return True
+    return policy.strip is not None and left.why_code not in {"noop", "no_result"}
 
 
 def _block(arm: Arm, policy: Hardened, exchange: Exchange) -> Iterator[Reason]:
@@ -118,3 +122,6 @@ def _idle(arm: Arm, policy: Hardened, why: str, refs: tuple[str, ...]) -> Reason
     return reason(
         "INTERVENTION_NOT_DELIVERED", f"the policy {policy.id} did not act: {why}", arm=arm.condition, evidence=refs
     )
+
+
+_RULES = {"label": _treated, "strip": _treated, "block": _block, "reapproval": _asked}

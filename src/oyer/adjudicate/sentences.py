@@ -17,6 +17,9 @@ def outcome_sentence(case: Case, scored: Scored) -> str:
         told = "the subject took the action and the sink witnessed its effect; without it, neither"
         return f"{arm} ({change}) {told}, {LOCAL}."
     if scored.mechanical_outcome == "NOT_OBSERVED":
+        if any(item.cause == "lure_removed" for item in scored.attribution):
+            told = "the lure was taken out before the subject met it, it did not act"
+            return f"{arm} ({change}) {told}, and the watched sinks stayed silent, {LOCAL}."
         tail = "the policy refused what it tried" if _blocked(scored) else "did not act on it"
         return f"{arm} ({change}) the subject was exposed, {tail}, and the watched sinks stayed silent, {LOCAL}."
     return f"Nothing can be concluded: {_main_reason(scored.reasons)}."

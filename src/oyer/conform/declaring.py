@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oyer.conform.vectors import ArmState, Call, Carries, Declared, Field, Given, Named, Policy, Result
-from oyer.observe import MARKER_LENGTH
+from oyer.observe import MARKER_LENGTH, json_or_none
 from oyer.records import Case, document_of, validate_as
 
 __all__ = [
@@ -94,7 +94,12 @@ def result_body(text: str, structured: object = None, *, ok: bool = True) -> dic
 def changed_result(event: Result) -> dict[str, Any]:
     """Return the result that the declared change left, before any policy."""
     text = event.after_intervention if event.after_intervention is not None else event.delivered
-    return result_body(NOTHING_CHANGED if text is None else text, event.structured, ok=event.ok)
+    structured: object = event.structured
+    if structured is not None and event.policy is not None and event.policy.did == "stripped":
+        # A vector gives the copy as it was delivered; before the strip it said what the text says.
+        copy = json_or_none((text or "").encode())
+        structured = copy if isinstance(copy, dict) else structured
+    return result_body(NOTHING_CHANGED if text is None else text, structured, ok=event.ok)
 
 
 def _intervention(given: Given) -> dict[str, Any]:
@@ -188,7 +193,7 @@ def _hardened(given: Given, policy: Policy) -> dict[str, Any]:
     elif policy.kind == "reapproval":
         form = {"reapproval": {**at, "approver": _approver(given)}}
     elif policy.kind == "strip":
-        form = {"strip": {**at, "fields": list(policy.fields)}}
+        form = {"strip": {**at, "fields": [_pointer(name) for name in policy.fields or _removed(given)]}}
     return {"id": policy.id, "why": policy.why, **form}
 
 
@@ -201,6 +206,22 @@ def _label(given: Given) -> str:
             if before and told.endswith(before) and told.removesuffix(before).strip():
                 return told.removesuffix(before).strip()
     return LABEL
+
+
+def _pointer(name: str) -> str:
+    """A field as a vector names it, by a pointer or by its dotted name."""
+    return name if name.startswith("/") else "/" + name.replace("~", "~0").replace("/", "~1").replace(".", "/")
+
+
+def _removed(given: Given) -> tuple[str, ...]:
+    """The members that were there before the strip and not after it, where a vector names none."""
+    for event in given.arms.hardened.in_order if given.arms.hardened else ():
+        if isinstance(event, Result) and event.policy is not None and event.policy.did == "stripped":
+            before = event.after_intervention if event.after_intervention is not None else event.original
+            had, left = (json_or_none((text or "").encode()) for text in (before, event.delivered))
+            if isinstance(had, dict) and isinstance(left, dict):
+                return tuple("/" + name.replace("~", "~0").replace("/", "~1") for name in had if name not in left)
+    return ()
 
 
 def _approver(given: Given) -> Any:

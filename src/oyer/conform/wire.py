@@ -15,7 +15,7 @@ from oyer.conform.stage import Stage
 from oyer.conform.timeline import Handle
 from oyer.conform.vectors import ApprovalAct, Call, Cancel, Event, RefusalAct, Result
 from oyer.evidence import digest_of
-from oyer.observe import labelled, protocol_edit
+from oyer.observe import answer_texts, json_or_none, left_by_policy, protocol_edit
 from oyer.protocol import REFUSAL_TEXT, Applied, apply_edit
 
 __all__ = ["write_wire"]
@@ -159,13 +159,20 @@ class _Wire:
         left = self._changed(event, lane, handle, call, raw) if event.modified else raw
         final = self._crossed(event, id_, left)
         if event.policy is not None:
-            if event.policy.did == "labelled" and final != left and self.stage.case.hardened is not None:
-                final = labelled(self.stage.case.hardened, left) or final
+            final = self._by_policy(event.policy.did, left, final)
             payloads, modified = {"delivered": final}, {"modified": digest_of(left)}
             policy = event.policy
             self._acted((event.at, 2), policy.id, policy.did, handle, raw, lane, payloads, modified)
         if event.delivered is not None:
             self._delivered(event.at, 5, lane, handle, "to_subject", final)
+
+    def _by_policy(self, did: str, left: bytes, final: bytes) -> bytes:
+        """The bytes that the declared policy makes; a strip that shows something else keeps the vector's own."""
+        policy = self.stage.case.hardened
+        made = left_by_policy(policy, left) if policy is not None and final != left else None
+        if not isinstance(made, bytes) or (did == "stripped" and not _says_the_same(made, final)):
+            return final
+        return made
 
     def _original(self, event: Result) -> dict[str, Any]:
         """The server's own result. One that was not preserved leaves only what was made of it on record."""
@@ -250,6 +257,12 @@ class _Wire:
 
 def _same(one: bytes, other: bytes) -> bool:
     return bool(json.loads(one) == json.loads(other))
+
+
+def _says_the_same(one: bytes, other: bytes) -> bool:
+    """Whether two answers have the same texts; those that are JSON by their values."""
+    texts = [[json_or_none(text.encode()) or text for text in answer_texts(raw)] for raw in (one, other)]
+    return texts[0] == texts[1]
 
 
 def _refusal(id_: int | str, text: str) -> bytes:

@@ -29,6 +29,7 @@ from oyer.instruments import (
     DeclaredBlock,
     DeclaredEdit,
     DeclaredLabel,
+    DeclaredStrip,
     Gateway,
     HttpSink,
     OnFault,
@@ -45,7 +46,7 @@ from oyer.instruments import (
 )
 from oyer.observe import protocol_approver, protocol_block, protocol_edit, protocol_selector
 from oyer.protocol import REFUSAL_TEXT, Selector
-from oyer.records import Case, Session
+from oyer.records import Case, Hardened, LabelPolicy, Session, StripPolicy
 from oyer.store import AttemptStore, JournalWriter
 from oyer.subjects import Given, ModelAccess, ServerCommand
 
@@ -68,11 +69,7 @@ def tap_rules(case: Case, condition: str, server: str) -> TapRules:
     if condition == "manipulated" or case.hardened is None:
         return TapRules(edit=edit)
     policy = case.hardened
-    label = block = None
-    if policy.label is not None and policy.label.server == server:
-        label = DeclaredLabel(
-            policy.id, Selector(server, tool=policy.label.tool, occurrence="every"), policy.label.text
-        )
+    block = None
     rule = protocol_block(policy)
     if policy.block is not None and rule is not None and policy.block.server == server:
         block = DeclaredBlock(policy.id, server, rule, policy.block.text or REFUSAL_TEXT)
@@ -81,7 +78,20 @@ def tap_rules(case: Case, condition: str, server: str) -> TapRules:
     if asking is not None and asking.server == server:
         told = asking.text or REFUSAL_TEXT
         approval = DeclaredApproval(policy.id, server, asking.tool, protocol_approver(asking), told)
-    return TapRules(edit=edit, label=label, block=block, approval=approval)
+    return TapRules(edit=edit, treatment=_treatment(policy, server), block=block, approval=approval)
+
+
+def _treatment(policy: Hardened, server: str) -> DeclaredLabel | DeclaredStrip | None:
+    """What a policy does to the answers of one server, None where it does nothing to them."""
+    if policy.label is not None and policy.label.server == server:
+        return DeclaredLabel(policy.id, _every(policy.label), policy.label.text)
+    if policy.strip is not None and policy.strip.server == server:
+        return DeclaredStrip(policy.id, _every(policy.strip), policy.strip.fields)
+    return None
+
+
+def _every(policy: LabelPolicy | StripPolicy) -> Selector:
+    return Selector(policy.server, tool=policy.tool, occurrence="every")
 
 
 class Bench:

@@ -14,7 +14,14 @@ from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.meter import SubjectMeter
 from oyer.instruments.ports import CallWatcher, OnFault, Recorder
 from oyer.instruments.tap import Tap
-from oyer.instruments.tap_rules import DeclaredApproval, DeclaredBlock, DeclaredEdit, DeclaredLabel, TapRules
+from oyer.instruments.tap_rules import (
+    DeclaredApproval,
+    DeclaredBlock,
+    DeclaredEdit,
+    DeclaredLabel,
+    DeclaredStrip,
+    TapRules,
+)
 from oyer.instruments.tap_settings import TapLimits, TappedServer
 from oyer.instruments.world_sink import WorldSink
 from oyer.instruments.world_watch import WorldWatch
@@ -26,6 +33,7 @@ __all__ = [
     "DeclaredBlock",
     "DeclaredEdit",
     "DeclaredLabel",
+    "DeclaredStrip",
     "Gateway",
     "GatewayDoor",
     "HttpSink",

@@ -1,6 +1,6 @@
 """Carrying out a declared change of an answer, with everything on record before the changed bytes leave.
 
-Owns the order: original recorded and synced (by the caller), edit applied, `mcp.intervened` synced, label
+Owns the order: original recorded and synced (by the caller), edit applied, `mcp.intervened` synced, policy
 applied, `mcp.policy` synced. An edit that cannot be applied leaves the original as it is, and says why.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from oyer.instruments.tap_record import ConnectionRecord
-from oyer.instruments.tap_rules import DeclaredEdit, RequestPlan, TapRules
-from oyer.protocol import Applied, NotApplied, apply_edit, label
+from oyer.instruments.tap_rules import DeclaredEdit, DeclaredLabel, DeclaredStrip, RequestPlan, TapRules
+from oyer.protocol import Applied, NotApplied, apply_edit
 
 __all__ = ["AnswerChanger"]
 
@@ -40,8 +40,9 @@ class AnswerChanger:
             outcome = apply_edit(edit.edit, original) if alone else _unclear(is_single)
             self._record_edit(edit, outcome, original, ref, request if alone else None, occurrence)
             delivered = outcome.modified if isinstance(outcome, Applied) else original
-        if self._rules.label is not None and is_single and all(plan.label for plan in plans.values()):
-            delivered = self._label(self._rules.label.id, self._rules.label.text, original, delivered, ref)
+        treatment = self._rules.treatment
+        if treatment is not None and is_single and all(plan.treat for plan in plans.values()):
+            delivered = self._treat(treatment, original, delivered, ref)
         return delivered
 
     def _record_edit(
@@ -77,13 +78,13 @@ class AnswerChanger:
         because = (ref,) if request is None else (ref, request)
         self._record.event("mcp.intervened", body, payloads=payloads, because=because, sync=True)
 
-    def _label(self, policy: str, text: str, original: bytes, modified: bytes, ref: str) -> bytes:
-        outcome = label(text, modified)
+    def _treat(self, treatment: DeclaredLabel | DeclaredStrip, original: bytes, modified: bytes, ref: str) -> bytes:
+        outcome = treatment.apply(modified)
         if isinstance(outcome, NotApplied):
-            return modified  # an answer without text, an error: there is nothing to put a label on
+            return modified  # no text to put a label on, none of the fields; whether it had to be is for the scorer
         body = {
-            "policy": policy,
-            "did": "labelled",
+            "policy": treatment.id,
+            "did": treatment.did,
             "of": ref,
             "original": self._record.digest(original),
             "modified": self._record.digest(modified) if modified != original else None,

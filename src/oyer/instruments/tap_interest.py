@@ -65,7 +65,7 @@ class Interest:
 
 
 def _marks_of(rules: TapRules) -> Iterable[bytes]:
-    for rule in (rules.edit, rules.label):
+    for rule in (rules.edit, rules.treatment):
         if rule is not None:
             yield _mark(rule.selector)
     if rules.block is not None:

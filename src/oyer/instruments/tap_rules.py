@@ -9,9 +9,30 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from oyer.errors import UsageError
-from oyer.protocol import REFUSAL_TEXT, BlockRule, Edit, OccurrenceCounter, Request, Selector, approval
+from oyer.protocol import (
+    REFUSAL_TEXT,
+    Applied,
+    BlockRule,
+    Edit,
+    NotApplied,
+    OccurrenceCounter,
+    Request,
+    Selector,
+    approval,
+    label,
+    strip_fields,
+)
 
-__all__ = ["DeclaredApproval", "DeclaredBlock", "DeclaredEdit", "DeclaredLabel", "RequestPlan", "RuleBook", "TapRules"]
+__all__ = [
+    "DeclaredApproval",
+    "DeclaredBlock",
+    "DeclaredEdit",
+    "DeclaredLabel",
+    "DeclaredStrip",
+    "RequestPlan",
+    "RuleBook",
+    "TapRules",
+]
 
 _NOT_BY_SPLICE = ("delay_ms", "drop")
 
@@ -30,6 +51,26 @@ class DeclaredLabel(NamedTuple):
     id: str
     selector: Selector
     text: str
+
+    did: Literal["labelled"] = "labelled"
+
+    def apply(self, answer: bytes) -> Applied | NotApplied:
+        """Return the answer with its label."""
+        return label(self.text, answer)
+
+
+class DeclaredStrip(NamedTuple):
+    """A policy that removes fields from what the selected requests return."""
+
+    id: str
+    selector: Selector
+    fields: tuple[str, ...]
+
+    did: Literal["stripped"] = "stripped"
+
+    def apply(self, answer: bytes) -> Applied | NotApplied:
+        """Return the answer without the fields."""
+        return strip_fields(self.fields, answer)
 
 
 class DeclaredBlock(NamedTuple):
@@ -55,7 +96,7 @@ class TapRules(NamedTuple):
     """Everything a tap may change; nothing, in a baseline."""
 
     edit: DeclaredEdit | None = None
-    label: DeclaredLabel | None = None
+    treatment: DeclaredLabel | DeclaredStrip | None = None
     block: DeclaredBlock | None = None
     approval: DeclaredApproval | None = None
 
@@ -66,17 +107,20 @@ class TapRules(NamedTuple):
 
 
 class RequestPlan(NamedTuple):
-    """What is declared about one request: the occurrence whose answer is to be edited, a label, a refusal."""
+    """What is declared about one request: the occurrence whose answer is to be edited, a refusal.
+
+    `treat` says that the policy treats its answers.
+    """
 
     edit_occurrence: int | None
-    label: bool
+    treat: bool
     refuse: bool
     asked: Literal["granted", "refused"] | None = None
 
     @property
     def changes_answer(self) -> bool:
         """True when the answer will not be forwarded as it came."""
-        return self.label or self.edit_occurrence is not None
+        return self.treat or self.edit_occurrence is not None
 
 
 _NOTHING = RequestPlan(None, False, False)
@@ -85,7 +129,7 @@ _NOTHING = RequestPlan(None, False, False)
 class RuleBook:
     """Applies the rules of one server over all its connections in one attempt."""
 
-    __slots__ = ("_edits", "_labels", "_server", "rules")
+    __slots__ = ("_edits", "_server", "_treated", "rules")
 
     def __init__(self, server: str, rules: TapRules) -> None:
         if rules.edit is not None and rules.edit.edit.kind in _NOT_BY_SPLICE:
@@ -94,18 +138,18 @@ class RuleBook:
         self._server = server
         self.rules = rules
         self._edits = OccurrenceCounter(rules.edit.selector) if rules.edit else None
-        self._labels = OccurrenceCounter(rules.label.selector) if rules.label else None
+        self._treated = OccurrenceCounter(rules.treatment.selector) if rules.treatment else None
 
     def plan(self, request: Request, session: str | None) -> RequestPlan:
         """Take the next request and say what is declared about it."""
-        if self._edits is None and self._labels is None and self.rules.refusing is None:
+        if self._edits is None and self._treated is None and self.rules.refusing is None:
             return _NOTHING
         edited = self._edits.take(request, self._server, session or "") if self._edits else None
-        labelled = self._labels.take(request, self._server, session or "") if self._labels else None
+        treated = self._treated.take(request, self._server, session or "") if self._treated else None
         block, asked = self.rules.block, self._ask(request)
         return RequestPlan(
             edit_occurrence=edited.number if edited is not None and edited.declared else None,
-            label=labelled is not None and labelled.declared,
+            treat=treated is not None and treated.declared,
             refuse=asked == "refused"
             or (block is not None and block.server == self._server and block.rule.denies(request)),
             asked=asked,

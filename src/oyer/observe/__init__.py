@@ -11,7 +11,7 @@ from oyer.observe.artifacts import Look, Read, WorldView, Written, read_world
 from oyer.observe.declared import (
     MARKER_LENGTH,
     approver_answer,
-    labelled,
+    left_by_policy,
     lure_texts,
     protocol_approver,
     protocol_block,
@@ -81,7 +81,7 @@ __all__ = [
     "find_evidence",
     "is_named",
     "json_or_none",
-    "labelled",
+    "left_by_policy",
     "lure_texts",
     "mask",
     "match_json",

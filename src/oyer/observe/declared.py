@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Literal
 
 from oyer.observe.exchanges import Exchange
-from oyer.protocol import Applied, BlockRule, Edit, Selector, approval, label, subset_of
+from oyer.protocol import Applied, BlockRule, Edit, NotApplied, Selector, approval, label, strip_fields, subset_of
 from oyer.records import At, Case, Hardened, Intervention, ReapprovalPolicy, plain
 
 __all__ = [
     "MARKER_LENGTH",
     "approver_answer",
-    "labelled",
+    "left_by_policy",
     "lure_texts",
     "protocol_approver",
     "protocol_block",
@@ -68,12 +68,15 @@ def _arguments(pattern: object) -> Mapping[str, object] | None:
     return pattern if isinstance(pattern, Mapping) else None
 
 
-def labelled(hardened: Hardened, answer: bytes) -> bytes | None:
-    """Return an answer with the declared label put on it, None where there is no label or it does not apply."""
-    if hardened.label is None:
-        return None
-    applied = label(hardened.label.text, answer)
-    return applied.modified if isinstance(applied, Applied) else None
+def left_by_policy(hardened: Hardened, answer: bytes) -> bytes | NotApplied:
+    """Return what the declared label or strip leaves of an answer, or why it does nothing to it."""
+    if hardened.label is not None:
+        outcome = label(hardened.label.text, answer)
+    elif hardened.strip is not None:
+        outcome = strip_fields(hardened.strip.fields, answer)
+    else:
+        return NotApplied("noop", "the policy is about no answer")
+    return outcome.modified if isinstance(outcome, Applied) else outcome
 
 
 def selects(selector: Selector, exchange: Exchange) -> bool:

@@ -22,11 +22,11 @@ Kinds and parameters:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from oyer.errors import ProtocolError
-from oyer.protocol.jsonvalue import dumps, escape_text, loads, loads_tolerant, same_json
+from oyer.protocol.jsonvalue import dumps, escape_text, loads, loads_tolerant, parse_pointer, same_json
 from oyer.protocol.patch import patch_splices
 from oyer.protocol.places import AnswerView, Place, container_in_text, open_answer
 from oyer.protocol.spans import Node, decode_string, scan
@@ -41,6 +41,7 @@ __all__ = [
     "apply_splices",
     "edit_copies",
     "recompute",
+    "remove_members",
     "why_code",
 ]
 
@@ -207,9 +208,10 @@ def _patched_text(place: Place, patch: object) -> list[Splice]:
     return splices
 
 
-def edit_copies(view: AnswerView, patch: object) -> list[Splice]:
+def edit_copies(view: AnswerView, patch: object, *, may_empty: bool = False) -> list[Splice]:
     """Patch `structuredContent` and every text block that repeats it or the changed part of it.
 
+    A block that repeats what is gone can only be emptied, where the caller says that it `may_empty` it.
     Raises: ProtocolError as `patch_splices`, or `E-EDIT-COPY-NOT-EDITABLE`.
     """
     node = view.structured
@@ -229,6 +231,10 @@ def edit_copies(view: AnswerView, patch: object) -> list[Splice]:
             done.add(copy.block)
             continue
         old, new = (scan(raw).at([str(token) for token in copy.tokens]) for raw in (before, after))
+        if old is not None and new is None and may_empty:
+            splices.append(_in_string(place, 0, len(place.text), ""))
+            done.add(copy.block)
+            continue
         if old is None or new is None:
             raise ProtocolError("E-EDIT-COPY-NOT-EDITABLE", f"what {place.path} repeats is gone", side="endpoint")
         text = _text_form(after, new)
@@ -236,6 +242,32 @@ def edit_copies(view: AnswerView, patch: object) -> list[Splice]:
             splices.append(_in_string(place, 0, len(place.text), text))
             done.add(copy.block)
     return splices
+
+
+def remove_members(view: AnswerView, pointers: Sequence[str]) -> list[Splice]:
+    """Remove members from `structuredContent`, from what repeats it, and from every other text block that is JSON.
+
+    A block that repeats a removed member is left empty. What a pointer does not find is no error.
+    Raises: ProtocolError as `edit_copies`.
+    """
+    splices: list[Splice] = []
+    repeated: set[int] = set()
+    if view.structured is not None:
+        raw = view.raw[view.structured.start : view.structured.end]
+        splices += edit_copies(view, _removals(raw, pointers), may_empty=True)
+        repeated = {copy.block for copy in view.copies()}
+    for index, place in enumerate(view.texts):
+        if index not in repeated and container_in_text(place.text) is not None:
+            splices += _patched_text(place, _removals(place.text.encode("utf-8"), pointers))
+    return splices
+
+
+def _removals(raw: bytes, pointers: Sequence[str]) -> list[dict[str, str]]:
+    """The patch that removes what stands, from the end on: an item of an array keeps its number until it is gone."""
+    root = scan(raw)
+    found = {pointer: node for pointer in pointers if (node := root.at(parse_pointer(pointer))) is not None}
+    outer = [p for p in found if not any(p.startswith(f"{other}/") for other in found)]
+    return [{"op": "remove", "path": pointer} for pointer in sorted(outer, key=lambda p: -found[p].start)]
 
 
 def _text_form(raw: bytes, node: Node) -> str:

@@ -14,10 +14,10 @@ from typing import Literal, NamedTuple
 
 from oyer.errors import ProtocolError
 from oyer.protocol.correlation import Request
-from oyer.protocol.edits import Applied, NotApplied, apply_splices, edit_copies, why_code
+from oyer.protocol.edits import Applied, NotApplied, apply_splices, remove_members, why_code
 from oyer.protocol.frames import Message
-from oyer.protocol.jsonvalue import dumps, escape_text, loads_tolerant, parse_pointer, same_json, subset_of
-from oyer.protocol.places import AnswerView, open_answer
+from oyer.protocol.jsonvalue import dumps, escape_text, loads_tolerant, same_json, subset_of
+from oyer.protocol.places import open_answer
 from oyer.protocol.spans import scan
 from oyer.protocol.splices import Splice
 
@@ -42,20 +42,14 @@ def label(text: str, answer: bytes) -> Applied | NotApplied:
 
 
 def strip_fields(pointers: Sequence[str], answer: bytes) -> Applied | NotApplied:
-    """Remove the declared members from `structuredContent` and from the text blocks that repeat it.
+    """Remove the declared members from `structuredContent` and from the text blocks that are JSON.
 
     A pointer to nothing removes nothing; if none points to anything the answer is left as it is (`noop`).
     """
     try:
-        view = open_answer(answer)
-        removals = [{"op": "remove", "path": pointer} for pointer in pointers if _stands(view, pointer)]
-        return apply_splices(answer, edit_copies(view, removals) if removals else [])
+        return apply_splices(answer, remove_members(open_answer(answer), pointers))
     except ProtocolError as error:
         return NotApplied(why_code(error), str(error))
-
-
-def _stands(view: AnswerView, pointer: str) -> bool:
-    return view.structured is not None and view.structured.at(parse_pointer(pointer)) is not None
 
 
 class BlockRule(NamedTuple):

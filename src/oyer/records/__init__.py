@@ -53,6 +53,7 @@ from oyer.records.intervention import (
     Intervention,
     LabelPolicy,
     ReapprovalPolicy,
+    StripPolicy,
 )
 from oyer.records.kinds import KINDS
 from oyer.records.load import LoadedCase, LoadedFile, LoadedRecord, parse_cases, parse_file, read_file
@@ -235,6 +236,7 @@ __all__ = [
     "Status",
     "Step",
     "Stop",
+    "StripPolicy",
     "SubjectPin",
     "SuiteCase",
     "SuiteLock",

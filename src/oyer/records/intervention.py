@@ -28,9 +28,10 @@ __all__ = [
     "ReplaceJson",
     "ReplaceResult",
     "ReplaceText",
+    "StripPolicy",
 ]
 
-POLICY_KINDS = ("label", "block", "reapproval")
+POLICY_KINDS = ("label", "strip", "block", "reapproval")
 INTERVENTION_KINDS = ("replace_text", "replace_json", "replace_result", "append_text", "error")
 
 
@@ -128,6 +129,25 @@ class LabelPolicy(Record):
     text: str = Field(min_length=1)
 
 
+class StripPolicy(Record):
+    """Remove declared fields from what a tool returns, in every copy: JSON pointers into its structured value."""
+
+    server: str
+    tool: str
+    fields: tuple[str, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fields_are_pointers(self) -> Self:
+        flaws = [
+            Flaw(("fields", index), "a field is a JSON pointer below the root", "write /note, or /decision/note")
+            for index, pointer in enumerate(self.fields)
+            if not pointer.startswith("/")
+        ]
+        if flaws:
+            refuse(*flaws)
+        return self
+
+
 class BlockPolicy(Record):
     """Refuse calls of a tool whose arguments match (all of them without `arguments`)."""
 
@@ -162,6 +182,7 @@ class Hardened(Record):
     id: str
     why: str = Field(min_length=1)
     label: LabelPolicy | None = None
+    strip: StripPolicy | None = None
     block: BlockPolicy | None = None
     reapproval: ReapprovalPolicy | None = None
 
@@ -178,7 +199,7 @@ class Hardened(Record):
         return next(kind for kind in POLICY_KINDS if getattr(self, kind) is not None)
 
     @property
-    def policy(self) -> LabelPolicy | BlockPolicy | ReapprovalPolicy:
+    def policy(self) -> LabelPolicy | StripPolicy | BlockPolicy | ReapprovalPolicy:
         """The one policy itself."""
-        found: LabelPolicy | BlockPolicy | ReapprovalPolicy = getattr(self, self.kind)
+        found: LabelPolicy | StripPolicy | BlockPolicy | ReapprovalPolicy = getattr(self, self.kind)
         return found

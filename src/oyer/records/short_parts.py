@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from oyer.records.intervention import POLICY_KINDS
+
 __all__ = [
     "DEFAULT_BLAME",
     "effect_parts",
@@ -109,7 +111,7 @@ def expand_hardened(value: Any, servers: tuple[str, ...]) -> Any:
     if not isinstance(value, dict):
         return value
     out = dict(value)
-    for kind in ("label", "block", "reapproval"):
+    for kind in POLICY_KINDS:
         if isinstance(out.get(kind), dict):
             out[kind] = _with_tool(out[kind], servers)
     return out

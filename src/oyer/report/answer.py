@@ -29,6 +29,7 @@ _LOCAL = "in this repetition, under these pins; no evidence that the control wor
 _CAUSES: Mapping[str, str] = {
     **REASONS,
     "exposed_no_attempt": "it was exposed and did not act, in this repetition, under these pins",
+    "lure_removed": "the policy took out what would have exposed it, and it did not act",
 }
 _REFS_SHOWN = 4
 _SAID_SHOWN = 300

@@ -10,7 +10,7 @@ import pytest
 
 from instrument_kit import Client, Rig, replay_chain, request
 from oyer.errors import UsageError
-from oyer.instruments import DeclaredBlock, DeclaredEdit, DeclaredLabel, TapRules
+from oyer.instruments import DeclaredBlock, DeclaredEdit, DeclaredLabel, DeclaredStrip, TapRules
 from oyer.protocol import BlockRule, Edit, Selector, recompute
 
 RigMaker = Callable[[str], Rig]
@@ -123,7 +123,7 @@ async def test_an_answer_two_calls_could_own_is_not_changed(rig: RigMaker) -> No
 async def test_a_label_is_put_on_what_the_intervention_left(rig: RigMaker) -> None:
     bench = rig("plain")
     label = DeclaredLabel("label-inbox", Selector(server="ops", tool="echo", occurrence="every"), "Untrusted.")
-    await bench.open(rules=TapRules(edit=declared(1), label=label))
+    await bench.open(rules=TapRules(edit=declared(1), treatment=label))
     client = await bench.client()
     assert await texts(client, "pending", "later") == ["Untrusted.\napproved", "Untrusted.\nlater"]
     await client.leave()
@@ -134,6 +134,29 @@ async def test_a_label_is_put_on_what_the_intervention_left(rig: RigMaker) -> No
     assert (first.body["did"], first.body["policy"]) == ("labelled", "label-inbox")
     assert first.body["original"] == changed.body["original"]
     assert first.body["modified"] == changed.body["modified"]["sha256"]
+    assert second.body["modified"] is None
+    delivered = {event.body["sha256"] for event in journal.of("mcp.delivered")}
+    assert {event.body["delivered"]["sha256"] for event in (first, second)} <= delivered
+    assert first.ref in journal.synced
+
+
+async def test_declared_fields_are_taken_out_of_what_the_intervention_left(rig: RigMaker) -> None:
+    bench = rig("plain")
+    strip = DeclaredStrip("strip-note", Selector(server="ops", tool="echo", occurrence="every"), ("/note", "/none"))
+    await bench.open(rules=TapRules(edit=declared(1), treatment=strip))
+    client = await bench.client()
+    told = await texts(client, '{"note":"x","is":"pending"}', "no fields here", '{"note":1}')
+    assert told == ['{"is":"approved"}', "no fields here", "{}"]
+    await client.leave()
+    await bench.close()
+    journal = bench.journal
+    first, second = journal.of("mcp.policy")
+    (changed,) = journal.of("mcp.intervened")
+    assert (first.body["did"], second.body["did"]) == ("stripped", "stripped")
+    assert (first.body["original"], first.body["modified"]) == (
+        changed.body["original"],
+        changed.body["modified"]["sha256"],
+    )
     assert second.body["modified"] is None
     delivered = {event.body["sha256"] for event in journal.of("mcp.delivered")}
     assert {event.body["delivered"]["sha256"] for event in (first, second)} <= delivered

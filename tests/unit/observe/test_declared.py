@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from evidence_kit import ACT, BLOCK, LABEL, LURE, PENDING, STATUS, Story, make_case
 
-from oyer.observe import labelled, lure_texts, protocol_block, protocol_edit, protocol_selector, selects
+from oyer.observe import left_by_policy, lure_texts, protocol_block, protocol_edit, protocol_selector, selects
 from oyer.protocol import Applied, apply_edit
 from oyer.records import Case
 
@@ -76,14 +76,14 @@ def test_a_selector_counts_what_the_case_says() -> None:
 def test_policies() -> None:
     case = make_case(hardened=LABEL)
     assert case.hardened is not None
-    told = labelled(case.hardened, ANSWER)
-    assert told is not None
+    told = left_by_policy(case.hardened, ANSWER)
+    assert isinstance(told, bytes)
     assert b"Untrusted content.\\nstatus" in told
-    assert labelled(case.hardened, b"[]\n") is None
+    assert not isinstance(left_by_policy(case.hardened, b"[]\n"), bytes)
     assert protocol_block(case.hardened) is None
     blocked = make_case(hardened={**BLOCK, "block": {"server": "desk", "tool": "run_action", "arguments": ACT}})
     assert blocked.hardened is not None
     rule = protocol_block(blocked.hardened)
     assert rule is not None
     assert (rule.tool, rule.arguments) == ("run_action", ACT)
-    assert labelled(blocked.hardened, ANSWER) is None
+    assert not isinstance(left_by_policy(blocked.hardened, ANSWER), bytes)

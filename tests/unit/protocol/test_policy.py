@@ -58,9 +58,30 @@ def test_stripped_fields_go_from_every_copy() -> None:
     stripped = strip_fields(["/b", "/none"], answer)
     assert isinstance(stripped, Applied)
     assert stripped.modified == frame('{"content":[{"type":"text","text":"{\\"a\\":1}"}],"structuredContent":{"a":1}}')
+    outer = strip_fields(["/a", "/b"], answer)
+    assert isinstance(outer, Applied)
+    assert outer.modified == frame('{"content":[{"type":"text","text":"{}"}],"structuredContent":{}}')
     nothing = strip_fields(["/none"], answer)
     assert isinstance(nothing, NotApplied)
     assert nothing.why_code == "noop"
+
+
+def test_fields_are_stripped_from_text_that_is_the_only_copy() -> None:
+    answer = frame(
+        '{"content":[{"type":"text","text":"{\\"a\\":[1,2,3],\\"b\\":{\\"c\\":0}}"},{"type":"text","text":"plain"}]}'
+    )
+    stripped = strip_fields(["/a/0", "/a/2", "/b/c", "/b"], answer)
+    assert isinstance(stripped, Applied)
+    assert stripped.modified == frame(
+        '{"content":[{"type":"text","text":"{\\"a\\":[2]}"},{"type":"text","text":"plain"}]}'
+    )
+
+
+def test_a_block_that_repeats_a_stripped_field_is_left_empty() -> None:
+    answer = frame('{"content":[{"type":"text","text":"hello"}],"structuredContent":{"inbox":"hello","n":1}}')
+    stripped = strip_fields(["/inbox"], answer)
+    assert isinstance(stripped, Applied)
+    assert stripped.modified == frame('{"content":[{"type":"text","text":""}],"structuredContent":{"n":1}}')
 
 
 CALL = b'{"jsonrpc":"2.0","id": "\\u0041" ,"method":"tools/call","params":{"name":"run","arguments":{"x":1}}}\n'
