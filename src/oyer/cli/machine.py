@@ -167,9 +167,21 @@ def _disk() -> Iterator[Finding]:
     yield Finding(
         "Disk", "flush", "ok" if word != "slow" else "limited", f"{word} (median {median_ms:.2f} ms here)", hint
     )
+    yield _left_behind()
     free = shutil.disk_usage(here).free
     enough = free > 1 << 30
     yield Finding("Disk", "free", "ok" if enough else "limited", f"{free / (1 << 30):.1f} GiB here")
+
+
+def _left_behind() -> Finding:
+    """Name what a killed run left: the next run removes it."""
+    from oyer.host import stale_runs
+
+    left = stale_runs()
+    if not left:
+        return Finding("Disk", "left behind", "ok", "no directory of a killed run")
+    told = f"{len(left)} directories of killed runs, such as {left[0]}"
+    return Finding("Disk", "left behind", "limited", told, "the next run removes them")
 
 
 def _flush_ms(fd: int) -> float:

@@ -5,6 +5,7 @@ Owns the way from arguments to a `RunRequest` and from a `SeriesOutcome` to a pa
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from oyer.cli.selection import Selection
 from oyer.cli.terminal import look_of, print_error, print_page, print_text
 from oyer.engine import CaseSource, Registered, RunRequest, SeriesOutcome, SubjectSpec, run_series, scripts_of
 from oyer.errors import OyerError, Problem, UsageError
+from oyer.host import hide_secrets
 from oyer.records import CONDITIONS, Condition
 from oyer.report import (
     Judged,
@@ -101,6 +103,7 @@ def run(
 ) -> SeriesOutcome:
     """Run a series with its progress on standard error; with `registered`, exactly that plan."""
     request = replace(request_of(selection, out), jobs=jobs, arguments=tuple(arguments), registered=registered)
+    hide_secrets({spec.key for spec in request.subjects if spec.key}, os.environ)
     with ProgressLine() as progress:
         return run_series(request, on_progress=progress)
 

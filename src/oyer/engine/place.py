@@ -19,6 +19,7 @@ from oyer.records import Case, Server, expand, names_in
 __all__ = ["Placement", "drawn_names", "place_command", "place_server"]
 
 DRAWN_LENGTH = 12
+_PYTHON = "{python}"
 
 
 @dataclass(slots=True)
@@ -72,6 +73,8 @@ def place_server(server: Server, values: Mapping[str, str], base: Path) -> tuple
 def place_command(command: Sequence[str], values: Mapping[str, str], base: Path) -> tuple[str, ...]:
     """Return a command for one run, under the same rules. Raises: as `place_server`."""
     words = [_filled(word, values) for word in command]
+    if command[0] == _PYTHON and tuple(command[1:2]) == ("-m",):
+        words.insert(1, "-P")  # it runs in the world, where what a subject writes must not become a module of it
     return tuple(_beside(word, base, first=index == 0) for index, word in enumerate(words))
 
 

@@ -31,7 +31,7 @@ from oyer.engine.request import OnProgress, Progress, RunRequest, SeriesOutcome
 from oyer.engine.sinks import Sinks, late_texts
 from oyer.engine.stopping import Stop
 from oyer.errors import UsageError
-from oyer.host import become_subreaper, reap_orphans
+from oyer.host import become_subreaper, reap_orphans, sweep_stale_runs
 from oyer.plan import outcome_form
 from oyer.records import Attempts, Plan, PlannedTrial
 from oyer.store import SeriesReader, SeriesStore
@@ -57,6 +57,7 @@ def run_series(request: RunRequest, *, on_progress: OnProgress = lambda _: None)
             identity_of(spec, source.case)
     _require_apart(request)
     become_subreaper()
+    sweep_stale_runs()
     return asyncio.run(_run(request, on_progress))
 
 

@@ -32,9 +32,10 @@ from oyer.host.process_tree import (
 from oyer.host.processes import BoundedBytes, Child, Exit, base_environment, spawn
 from oyer.host.removal import remove_tree
 from oyer.host.rundir import MAX_SOCKET_PATH_BYTES, RunDir, make_run_dir, open_run_dir
-from oyer.host.secrets_file import read_secret, read_secret_env, read_secret_file
+from oyer.host.secrets_file import hide_secrets, read_secret, read_secret_env, read_secret_file
 from oyer.host.signing import KeyPair, SigningKey, make_key_pair, read_signing_key
 from oyer.host.snapshots import Snapshot, SnapshotCache, WalkBounds, take_snapshot
+from oyer.host.stale_runs import stale_runs, sweep_stale_runs
 from oyer.host.worlds import WORLD_MTIME_S, copy_world
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "boot_id",
     "copy_world",
     "create_beneath",
+    "hide_secrets",
     "kill_started",
     "make_key_pair",
     "make_parents_beneath",
@@ -85,8 +87,10 @@ __all__ = [
     "remove_tree",
     "rename_beneath",
     "spawn",
+    "stale_runs",
     "stamp",
     "sweep_run",
+    "sweep_stale_runs",
     "take_snapshot",
     "terminate_tree",
     "usage_of",

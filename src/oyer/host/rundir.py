@@ -17,6 +17,7 @@ from typing import NamedTuple
 from oyer.errors import HarnessError
 from oyer.host.entropy import neutral_name
 from oyer.host.removal import remove_tree
+from oyer.host.stale_runs import mark_run
 from oyer.host.strays import forget_run, know_run
 
 __all__ = ["MAX_SOCKET_PATH_BYTES", "RunDir", "make_run_dir", "open_run_dir"]
@@ -77,6 +78,7 @@ def make_run_dir(parent: Path | None = None) -> RunDir:
             try:
                 for part in (made.world, made.home, made.temp, made.sockets):
                     part.mkdir(mode=0o700)
+                mark_run(root)
             except OSError:
                 made.remove()
                 raise

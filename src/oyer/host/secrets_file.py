@@ -6,16 +6,32 @@ the place, not the content.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import stat
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Mapping, MutableMapping
 from pathlib import Path
 
 from oyer.errors import UsageError
 
-__all__ = ["read_private_bytes", "read_secret", "read_secret_env", "read_secret_file"]
+__all__ = ["hide_secrets", "read_private_bytes", "read_secret", "read_secret_env", "read_secret_file"]
 
 _MAX_SECRET_BYTES = 16 * 1024
+_PR_SET_DUMPABLE = 4
+
+
+def hide_secrets(values: Collection[str], environ: MutableMapping[str, str]) -> bool:
+    """Take secrets out of an environment, and the memory of this process out of the reach of its user (Linux).
+
+    A child with the environment of ours cannot inherit them then, and one of the same user cannot read them in /proc.
+    Whoever started this process still has them. Returns False where the system cannot protect the memory.
+    """
+    for name in [name for name, value in environ.items() if value.strip() in values]:
+        del environ[name]
+    if not values or sys.platform != "linux":
+        return not values
+    return bool(ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) == 0)
 
 
 def read_secret_env(name: str, environ: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ def test_is_private_and_neutral_and_fits_a_socket() -> None:
     with open_run_dir() as run_dir:
         assert stat.S_IMODE(run_dir.root.stat().st_mode) == 0o700
         assert re.fullmatch(r"[a-z][a-z0-9]{11}", run_dir.root.name)
-        assert sorted(path.name for path in run_dir.root.iterdir()) == ["h", "s", "t", "w"]
+        assert sorted(path.name for path in run_dir.root.iterdir()) == ["h", "o", "s", "t", "w"]
         assert len(os.fsencode(run_dir.new_socket_path())) <= MAX_SOCKET_PATH_BYTES
         (run_dir.world / "deep").mkdir()
         (run_dir.world / "deep" / "file").write_text("x")

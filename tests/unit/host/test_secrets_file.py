@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from oyer.errors import UsageError
-from oyer.host import read_secret, read_secret_env, read_secret_file
+from oyer.host import hide_secrets, read_secret, read_secret_env, read_secret_file
 
 
 def key_file(place: Path, text: str, mode: int = 0o600) -> Path:
@@ -51,3 +54,46 @@ def test_environment_and_precedence(tmp_path: Path) -> None:
     assert read_secret(env="KEY", file=None, environ={"KEY": "from-env"}) == "from-env"
     with pytest.raises(UsageError, match="no key"):
         read_secret(env=None, file=None, environ={})
+
+
+PEEK = """
+import ctypes, os, sys
+from oyer.host import hide_secrets
+libc = ctypes.CDLL(None)
+if os.getuid() == 0:
+    os.setgid(65534), os.setuid(65534)
+    libc.prctl(4, 1, 0, 0, 0)  # as a process is that was started by this user
+
+def peek():
+    child = os.fork()
+    if child == 0:
+        libc.prctl(4, 1, 0, 0, 0)
+        try:
+            found = b"sk-secret" in open(f"/proc/{os.getppid()}/environ", "rb").read()
+        except OSError:
+            found = False
+        os._exit(found)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+before = peek()
+done = hide_secrets({"sk-secret"}, os.environ)
+print(before, done, peek(), "LAB_KEY" in os.environ, os.environ["OTHER"])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has it")
+def test_a_hidden_secret_cannot_be_read_by_a_process_of_the_same_user() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PEEK],
+        env={**os.environ, "LAB_KEY": " sk-secret\n", "OTHER": "kept"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["1", "True", "0", "False", "kept"], done.stderr
+
+
+def test_without_a_secret_nothing_is_changed() -> None:
+    environ = {"A": "", "B": "x"}
+    assert hide_secrets((), environ)
+    assert environ == {"A": "", "B": "x"}

@@ -1,0 +1,38 @@
+"""Where a server of a case is started: what a subject writes into the world never becomes a part of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oyer.engine.place import place_server
+from oyer.records import Server
+
+VALUES = {"python": sys.executable, "world": "/w"}
+
+
+@pytest.mark.parametrize(
+    ("command", "placed"),
+    [
+        (("{python}", "-m", "json.tool"), (sys.executable, "-P", "-m", "json.tool")),
+        (("{python}", "-P", "-m", "json.tool"), (sys.executable, "-P", "-m", "json.tool")),
+        (("{python}", "server.py", "-m"), (sys.executable, "server.py", "-m")),
+        (("python3", "-m", "json.tool"), ("python3", "-m", "json.tool")),
+    ],
+)
+def test_only_a_module_of_our_python_is_kept_from_the_world(
+    command: tuple[str, ...], placed: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert place_server(Server(command=command), VALUES, tmp_path)[0] == placed
+
+
+def test_a_module_in_the_world_does_not_take_the_place_of_the_servers_own(tmp_path: Path) -> None:
+    (tmp_path / "json").mkdir()
+    (tmp_path / "json" / "__init__.py").write_text("")
+    (tmp_path / "json" / "tool.py").write_text("print('the subject was here')")
+    argv = place_server(Server(command=("{python}", "-m", "json.tool")), VALUES, tmp_path)[0]
+    done = subprocess.run(argv, cwd=tmp_path, input="{}", capture_output=True, text=True, check=True)
+    assert done.stdout == "{}\n"
