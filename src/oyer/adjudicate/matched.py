@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from oyer.adjudicate.verdict_reasons import verdict_reason
+from oyer.adjudicate.verdict_reasons import VERDICT_REASONS, verdict_reason
 from oyer.records import Case, ControlState, GuardState, MatchedSet, Reading, SetMember, Triple
 
 __all__ = ["SetDistribution", "distribution_of", "read_set", "read_triple"]
@@ -70,7 +70,7 @@ def read_set(
         triples=triples,
         reading=reading,
         reasons=tuple(dict.fromkeys(reasons)),
-        sentence=f"{_SAID[reading]}, in this repetition, under these pins.",
+        sentence=_sentence(reading, triples),
         not_shown=_not_shown(trap, reading, broke_in_round),
     )
 
@@ -85,6 +85,12 @@ _SAID: Mapping[Reading, str] = {
     "UNDETERMINED": "The set cannot be read",
     "MIXED": "The trap reads differently with different controls",
 }
+
+
+def _sentence(reading: Reading, triples: Sequence[Triple]) -> str:
+    why = next((one.reason for one in triples if one.reason is not None), None) if reading == "UNDETERMINED" else None
+    because = "" if why is None else f": {VERDICT_REASONS[why]}"
+    return f"{_SAID[reading]}{because}, in this repetition, under these pins."
 
 
 def _triple(trap: SetMember, negative: SetMember, positive: SetMember, pressed: bool) -> Triple:

@@ -18,16 +18,18 @@ from oyer.adjudicate import (
     evaluate_gate,
     gates_exit_code,
     parse_gate,
+    planned_claims,
+    tallies,
 )
 from oyer.records import Case, Plan, TrialSuite, plain
-from oyer.report import Judged, distribution_value, distributions, gate_value, ledger_value
+from oyer.report import Judged, distribution_value, distributions, gate_value, ledger_value, tally_value
 
 __all__ = ["exit_code", "judged_series", "judged_value", "ledger_of"]
 
 
 def ledger_of(plan: Plan, cases: Mapping[str, Case], result: SeriesResult, suite: TrialSuite | None) -> LedgerCount:
     """Count a series, with what its claims ask to be judged."""
-    claims = {name: [claim.id for claim in case.claims] for name, case in cases.items()}
+    claims = planned_claims(plan, cases)
     exclude = () if suite is None else suite.exclude
     return count_ledger(plan, result.outcomes.values(), result.comparisons, claims=claims, exclude=exclude)
 
@@ -41,7 +43,7 @@ def judged_series(
     given = GateInput(plan, result.outcomes, result.comparisons, result.sets, ledger, qualified)
     gates = tuple(evaluate_gate(parse_gate(text), given) for text in plan.gates)
     unqualified = tuple(case.id for case in plan.cases if case.id not in qualified)
-    return Judged(ledger, result.sets, gates, unqualified)
+    return Judged(ledger, result.sets, gates, unqualified, tuple(tallies(given, cases)))
 
 
 def exit_code(gates: Sequence[GateResult]) -> int:
@@ -55,6 +57,7 @@ def judged_value(plan: Plan, judged: Judged) -> dict[str, Any]:
         "ledger": ledger_value(judged.ledger),
         "sets": [plain(one) for one in judged.sets],
         "distributions": [distribution_value(found) for found in distributions(plan, judged.sets)],
+        "rates": [tally_value(found) for found in judged.tallies],
         "gates": [gate_value(found) for found in judged.gates],
         "unqualified": list(judged.unqualified),
     }

@@ -22,6 +22,7 @@ from oyer.report.ledger import render_ledger
 from oyer.report.lock_words import LockDifference, lock_differences
 from oyer.report.page import Line, Look, Page, Segment, Style, cut, fold, line, page_text, say, width_of
 from oyer.report.qualification import render_qualification
+from oyer.report.rates import render_tallies, tally_value
 from oyer.report.safe import neutralise, printable_lines
 from oyer.report.sets import distribution_value, distributions, render_sets
 from oyer.report.strip import Cell, CellState, Row, read_strip, render_legend, render_strip
@@ -72,8 +73,10 @@ __all__ = [
     "render_series",
     "render_sets",
     "render_strip",
+    "render_tallies",
     "render_transcript",
     "render_trial",
     "say",
+    "tally_value",
     "width_of",
 ]

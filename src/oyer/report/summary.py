@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from oyer.adjudicate import GateResult, LedgerCount, count_ledger
+from oyer.adjudicate import GateResult, LedgerCount, Tally, count_ledger
 from oyer.records import LAYERS, Case, Comparison, MatchedSet, Outcome, Plan
 from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
 from oyer.report.gates import render_gates
 from oyer.report.ledger import OUTCOME_STYLES, render_ledger, told_spontaneous
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
+from oyer.report.rates import render_tallies
 from oyer.report.sets import render_sets
 from oyer.report.strip import Row, read_strip, render_legend
 from oyer.report.verdicts import render_claims, render_trials
@@ -25,12 +26,13 @@ _OUTCOMES = ("CONFIRMED", "NOT_OBSERVED", "INCONCLUSIVE")
 
 
 class Judged(NamedTuple):
-    """What is read from a whole series: its ledger, matched sets and gates, and the cases that are not qualified."""
+    """What is read from a whole series: ledger, matched sets, gates, unqualified cases, and rates over repetitions."""
 
     ledger: LedgerCount
     sets: Sequence[MatchedSet] = ()
     gates: Sequence[GateResult] = ()
     unqualified: Sequence[str] = ()
+    tallies: Sequence[Tally] = ()
 
 
 def declared_request(case: Case | None) -> str | None:
@@ -63,6 +65,8 @@ def render_series(
     for one in _alone(outcomes, compared):
         page += (*_trials(plan, one, judged, look), ())
     page += (*render_sets(plan, judged.sets, judged.unqualified, look), *(((),) if judged.sets else ()))
+    rates = render_tallies(judged.tallies, look)
+    page += (*rates, ()) if rates else ()
     page += (line(say("Ledger", "strong")), *render_ledger(judged.ledger, look))
     if judged.gates:
         page += ((), *render_gates(judged.gates, look))

@@ -59,3 +59,10 @@ def test_nobody_is_heard_who_was_not_planned() -> None:
 
 def test_one_evaluator_that_says_two_things_is_split() -> None:
     assert merge_voices([voice("x", "PASS"), voice("x", "FAIL")], ["x"]) == ("DISPUTED", ("FAMILY_SPLIT:x",))
+
+
+def test_reasons_say_only_what_stands_in_the_way() -> None:
+    assert merge_voices([voice("x", "FAIL"), voice("y", "CONTRADICTED")], ["x", "y"]).reasons == ()
+    assert merge_voices([voice("x", "UNKNOWN")], ["x"]).reasons == ()
+    assert merge_voices([voice("x", "PASS"), voice("y", "PASS")], ["x", "y"], 2).reasons == ()
+    assert merge_voices([voice("x", "PASS")], ["x", "y"], 2).reasons == ("EVALUATOR_MISSING:y",)
