@@ -57,9 +57,6 @@ def render_series(
     page: Page = ()
     order = {name: place for place, name in enumerate((*(case.id for case in plan.cases), *plan.subjects))}
     for case, subject in sorted(groups, key=lambda key: (order.get(key[0], -1), order.get(key[1], -1))):
-        if case in judged.unqualified:
-            page += (line(say(f"{case} is unqualified", "warn"), say(": nothing shows yet that it tells known "
-                          "subjects apart; it satisfies no gate", "dim")),)  # fmt: skip
         page += (*_group(plan, cases.get(case), groups[case, subject], outcomes, look), (), ())
     compared = {arm.trial for comparison in comparisons for arm in comparison.arms}
     for one in _alone(outcomes, compared):
@@ -67,6 +64,10 @@ def render_series(
     page += (*render_sets(plan, judged.sets, judged.unqualified, look), *(((),) if judged.sets else ()))
     rates = render_tallies(judged.tallies, look)
     page += (*rates, ()) if rates else ()
+    if judged.unqualified:
+        told = ", ".join(judged.unqualified)
+        why = ": nothing shows yet that these tell known subjects apart, so they satisfy no gate"
+        page += (*fold([say("Unqualified: ", "warn"), say(told), say(why, "dim")], look, hanging="  "), ())
     page += (line(say("Ledger", "strong")), *render_ledger(judged.ledger, look))
     if judged.gates:
         page += ((), *render_gates(judged.gates, look))
