@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import stat
 import tarfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from oyer.errors import OyerError, Problem, RecordError, UsageError
 from oyer.host import take_snapshot
-from oyer.records import LoadedCase, LoadedFile, LoadedRecord, Record, Rubric, TrialSuite, read_file
+from oyer.records import LoadedCase, LoadedFile, LoadedRecord, Record, Rubric, TrialSuite, read_file, read_items
 
 __all__ = ["CaseFile", "PlacedCase", "Reading", "is_file_name", "locate", "read_case_file", "refuse_all"]
 
@@ -31,7 +31,10 @@ class PlacedCase(NamedTuple):
 
 
 class CaseFile(NamedTuple):
-    """One file: the records it holds, and every problem found."""
+    """One file: the records it holds, and every problem found.
+
+    `families` are the ids that stand for several cases; `made` are the templates that its suites fill with items.
+    """
 
     name: str
     cases: tuple[PlacedCase, ...] = ()
@@ -40,6 +43,8 @@ class CaseFile(NamedTuple):
     others: tuple[LoadedRecord[Record], ...] = ()
     problems: tuple[Problem, ...] = ()
     failed: frozenset[str] = frozenset()
+    families: Mapping[str, tuple[str, ...]] = {}
+    made: tuple[CaseFile, ...] = ()
     unusable: bool = False
 
 
@@ -95,10 +100,32 @@ def read_case_file(path: Path) -> CaseFile:
     except UsageError as error:
         return CaseFile(name, problems=error.problems, unusable=True)
     try:
-        loaded = read_file(data, name=name, world_files=_world_files(path.parent))
+        made: list[CaseFile] = []
+        loaded = read_file(data, name=name, world_files=_world_files(path.parent), generate=_generator(path, made))
     except OyerError as error:
         return CaseFile(name, problems=error.problems, unusable=isinstance(error, UsageError))
-    return _placed_file(loaded, path)
+    return _placed_file(loaded, path)._replace(made=tuple(made))
+
+
+def _generator(path: Path, made: list[CaseFile]) -> Callable[[str, str], tuple[tuple[str, ...], tuple[Problem, ...]]]:
+    """Return what fills the templates that a suite names, from paths that start from the suite's file."""
+
+    def generate(items_name: str, template: str) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
+        place, lines = path.parent / template, path.parent / items_name
+        try:
+            items, wrong = read_items(_content(lines), name=str(lines))
+            data = _content(place)
+        except UsageError as error:
+            hint = "a path starts from the suite's own file"
+            return (), tuple(Problem("E-SUITE-FILE", f"{p.where}: {p.message}", "", hint) for p in error.problems)
+        if wrong:
+            return (), wrong
+        loaded = read_file(data, name=str(place), world_files=_world_files(place.parent), items=items)
+        made.append(_placed_file(loaded, place))
+        listed = [case.case.id for case in loaded.cases if not case.case.kind.endswith("_control")]
+        return (*listed, *sorted(loaded.failed)), ()
+
+    return generate
 
 
 def _placed_file(loaded: LoadedFile, path: Path) -> CaseFile:
@@ -120,6 +147,7 @@ def _placed_file(loaded: LoadedFile, path: Path) -> CaseFile:
         loaded.others,
         tuple(problems),
         frozenset(failed),
+        loaded.families,
     )
 
 

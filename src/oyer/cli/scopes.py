@@ -22,8 +22,10 @@ from oyer.records import (
     LoadedRecord,
     Project,
     Rubric,
+    SuiteCase,
     TrialSuite,
     controls_of,
+    digest,
     rubric_breaches,
     rubric_flaws,
     set_breaches,
@@ -57,6 +59,7 @@ class Scope:
     rubrics: dict[str, LoadedRecord[Rubric]] = field(default_factory=dict)
     evaluators: dict[str, Evaluator] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
+    families: dict[str, tuple[str, ...]] = field(default_factory=dict)
     twice: list[Problem] = field(default_factory=list)
 
     @classmethod
@@ -74,6 +77,7 @@ class Scope:
             return
         self.files.append(file)
         self.failed |= file.failed
+        self.families |= file.families
         for placed in file.cases:
             self._put(self.cases, placed.loaded.case.id, placed, placed.loaded.document, "case")
         for loaded in file.rubrics:
@@ -142,8 +146,9 @@ def cross_problems(reading: Reading, evaluators: Collection[str] = ()) -> list[P
     problems: list[Problem] = []
     beside: list[CaseFile] = []
     for file in reading.files:
-        for loaded in file.suites:
-            scope, wrong = _suite_scope(loaded, file)
+        for written in file.suites:
+            scope, wrong = _suite_scope(written, file)
+            loaded = _resolved(written, scope)
             beside += scope.files
             problems += [*wrong, *scope.twice, *_between(scope, scope.files, evaluators)]
             problems += _told(loaded.document, suite_breaches(loaded.record, scope.records, scope.failed))
@@ -166,7 +171,7 @@ def _place(file: CaseFile) -> Path:
 def _suite_scope(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[Scope, list[Problem]]:
     """Return what a suite can name, and what is wrong with its `files` and `plugins`."""
     base, document = Path(file.name).parent, loaded.document
-    files, problems = [file], list[Problem]()
+    files, problems = [file, *file.made], list[Problem]()
     for key, texts in (("files", loaded.record.files), ("plugins", loaded.record.plugins)):
         for index, text in enumerate(texts):
             found = _globbed(base, text)
@@ -251,8 +256,8 @@ def load_cases(names: Sequence[str], *, only: Sequence[str] = ()) -> tuple[Place
 
     Raises: UsageError where a path is wrong or nothing is left, RecordError where a content is; both with everything.
     """
-    chosen, _ = load_scoped(names)
-    return narrowed(chosen, only)
+    chosen, scope = load_scoped(names)
+    return narrowed(chosen, only, scope)
 
 
 def load_scoped(names: Sequence[str]) -> tuple[tuple[PlacedCase, ...], Scope]:
@@ -278,8 +283,9 @@ def load_scoped(names: Sequence[str]) -> tuple[tuple[PlacedCase, ...], Scope]:
     return tuple(chosen), Scope.of(files)
 
 
-def narrowed(cases: Sequence[PlacedCase], only: Sequence[str]) -> tuple[PlacedCase, ...]:
+def narrowed(cases: Sequence[PlacedCase], only: Sequence[str], scope: Scope) -> tuple[PlacedCase, ...]:
     """Keep the cases with these ids; all of them where none is named. Raises: UsageError E-CASE-UNKNOWN."""
+    only = [each for name in only for each in scope.families.get(name, (name,))]
     known = [case.loaded.case.id for case in cases]
     unknown = [wanted for wanted in only if wanted not in known]
     if unknown:
@@ -313,10 +319,21 @@ def load_suite(name: str, *, only: Sequence[str] = (), project: PlacedProject | 
         told = f"{len(chosen)} suites stand in this file, and one is run at a time"
         raise UsageError("E-SUITE-SEVERAL", told, where=str(path), hint="put each in a file of its own")
     scope, _ = _suite_scope(chosen[0], file)
-    listed = narrowed([scope.cases[one.case] for one in chosen[0].record.cases], only)
-    return PlacedSuite(
-        chosen[0].record, chosen[0].digest, chosen[0].document, path, _with_controls(listed, scope), scope
-    )
+    suite = _resolved(chosen[0], scope)
+    listed = narrowed([scope.cases[one.case] for one in suite.record.cases], only, scope)
+    return PlacedSuite(suite.record, suite.digest, suite.document, path, _with_controls(listed, scope), scope)
+
+
+def _resolved(loaded: LoadedRecord[TrialSuite], scope: Scope) -> LoadedRecord[TrialSuite]:
+    """Return a suite that lists every case itself where it was written with an id that stands for several."""
+    cases: list[SuiteCase] = []
+    for one in loaded.record.cases:
+        family = scope.families.get(one.case) if one.case not in scope.cases else None
+        cases += [SuiteCase(case=name) for name in family] if family is not None else [one]
+    if tuple(cases) == loaded.record.cases:
+        return loaded
+    record = loaded.record.model_copy(update={"cases": tuple(cases)})
+    return LoadedRecord(record, digest(record), loaded.document)
 
 
 def require_runnable(placed: PlacedSuite) -> Literal["fixed", "shuffled"]:

@@ -124,7 +124,7 @@ def _select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
     if suites:
         return _suite(names, suites[0], subjects, options, project)
     found, scope = load_scoped(names)
-    cases = narrowed(found, options["only"])
+    cases = narrowed(found, options["only"], scope)
     conditions = read_conditions(options["conditions"], cases)
     require_subjects(subjects, cases)
     if project is not None:

@@ -114,6 +114,7 @@ from oyer.records.suite import Aggregate, Exclusion, Order, Sequential, SuiteCas
 from oyer.records.suite_rules import controls_of, set_breaches, suite_breaches
 from oyer.records.tool_names import NamedTool, tool_breaches, tools_named
 from oyer.records.validation import find_problems, problems_of, validate, validate_as
+from oyer.records.variants import Item, read_items
 
 __all__ = [
     "BLAMED",
@@ -175,6 +176,7 @@ __all__ = [
     "Harness",
     "Independence",
     "Intervention",
+    "Item",
     "Json",
     "JudgedClaim",
     "Judgement",
@@ -285,6 +287,7 @@ __all__ = [
     "problems_of",
     "raw_digest",
     "read_file",
+    "read_items",
     "refuse",
     "rubric_breaches",
     "rubric_flaws",

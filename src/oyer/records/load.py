@@ -21,6 +21,7 @@ from oyer.records.short import WorldFiles, expand_case
 from oyer.records.short_suite import expand_rubric, expand_suite
 from oyer.records.suite import TrialSuite
 from oyer.records.validation import find_problems, validate_as
+from oyer.records.variants import Item, vary_documents
 
 __all__ = ["LoadedCase", "LoadedFile", "LoadedRecord", "parse_cases", "parse_file", "read_file"]
 
@@ -48,7 +49,8 @@ class LoadedFile(NamedTuple):
     """Everything one file holds, and everything that is wrong with it.
 
     `others` are the records nobody refers to by id: only checked. `failed` holds the ids of documents that did not
-    become records: whoever names one of them is not told that it is missing.
+    become records: whoever names one of them is not told that it is missing. `families` holds the ids that stand for
+    several cases, with theirs.
     """
 
     cases: tuple[LoadedCase, ...] = ()
@@ -57,7 +59,11 @@ class LoadedFile(NamedTuple):
     others: tuple[LoadedRecord[Record], ...] = ()
     problems: tuple[Problem, ...] = ()
     failed: frozenset[str] = frozenset()
+    families: Mapping[str, tuple[str, ...]] = {}
 
+
+Generate = Callable[[str, str], tuple[tuple[str, ...], tuple[Problem, ...]]]
+"""From the names of an items file and of a template to the ids of the cases they make; the caller does the reading."""
 
 _EXPANDED: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "Rubric@1": expand_rubric,
@@ -73,8 +79,19 @@ def parse_file(data: bytes, *, name: str, world_files: WorldFiles | None = None)
     return found
 
 
-def read_file(data: bytes, *, name: str, world_files: WorldFiles | None = None) -> LoadedFile:
-    """Parse every record of a file; what is wrong is told beside what is right, and nothing is raised."""
+def read_file(
+    data: bytes,
+    *,
+    name: str,
+    world_files: WorldFiles | None = None,
+    items: Sequence[Item] | None = None,
+    generate: Generate | None = None,
+) -> LoadedFile:
+    """Parse every record of a file; what is wrong is told beside what is right, and nothing is raised.
+
+    With `items` the file is a template: each of its cases is made once for every item. `generate` makes the cases of
+    a suite that names such a template.
+    """
     try:
         documents = parse_documents(data, name=name)
     except OyerError as error:
@@ -88,10 +105,12 @@ def read_file(data: bytes, *, name: str, world_files: WorldFiles | None = None) 
             cases.append(document)
             continue
         try:
-            records.append(_record(document, kind))
+            whole, wrong = _generated(document, generate)
+            problems += wrong
+            records.append(_record(whole, kind))
         except OyerError as error:
             problems += error.problems
-    loaded, wrong = _cases(cases, world_files)
+    loaded, families, wrong = _cases(cases, world_files, items)
     problems += [*wrong, *_records_twice(records)]
     if not documents:
         problems.append(Problem("E-CASE-NONE", "the file holds no document", name, "start with oyer: Case@1"))
@@ -100,8 +119,34 @@ def read_file(data: bytes, *, name: str, world_files: WorldFiles | None = None) 
     others = tuple(r for r in records if not isinstance(r.record, Rubric | TrialSuite))
     made = {c.case.id for c in loaded} | {r.record.id for r in rubrics} | {r.record.id for r in suites}
     named = {d.value.get("id") for d in documents if isinstance(d.value, dict)}
-    failed = frozenset(each for each in named if isinstance(each, str) and each not in made)
-    return LoadedFile(loaded, rubrics, suites, others, tuple(problems), failed)
+    named |= {each for family in families.values() for each in family}
+    failed = frozenset(each for each in named if isinstance(each, str) and each not in made and each not in families)
+    return LoadedFile(loaded, rubrics, suites, others, tuple(dict.fromkeys(problems)), failed, families)
+
+
+def _generated(document: Document, generate: Generate | None) -> tuple[Document, list[Problem]]:
+    """Put the cases that a template makes in the place where a suite names it."""
+    cases = document.value.get("cases")
+    listed = [cases] if isinstance(cases, dict) else cases if isinstance(cases, list) else []
+    if document.value["oyer"] != "TrialSuite@1" or not any(_is_made(one) for one in listed):
+        return document, []
+    problems: list[Problem] = []
+    found: list[Any] = []
+    for index, one in enumerate(listed):
+        if not _is_made(one) or generate is None:
+            found.append(one)
+            continue
+        ids, wrong = generate(str(one["from"]), str(one["template"]))
+        found += ids
+        place = ("cases",) if isinstance(cases, dict) else ("cases", index)
+        problems += [p._replace(where=p.where or document.where(place)) for p in wrong]
+    if problems and not found:
+        raise RecordError.of(problems)
+    return document._replace(value={**document.value, "cases": found}), problems
+
+
+def _is_made(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {"from", "template"}
 
 
 def _records_twice(records: Sequence[LoadedRecord[Record]]) -> list[Problem]:
@@ -130,7 +175,7 @@ def parse_cases(data: bytes, *, name: str, world_files: WorldFiles | None = None
     Raises RecordError carrying all problems of all documents.
     """
     documents = parse_documents(data, name=name)
-    loaded, problems = _cases(documents, world_files)
+    loaded, _, problems = _cases(documents, world_files)
     if not documents:
         problems.append(Problem("E-CASE-NONE", "the file holds no document", name, "start with oyer: Case@1"))
     if problems:
@@ -139,23 +184,24 @@ def parse_cases(data: bytes, *, name: str, world_files: WorldFiles | None = None
 
 
 def _cases(
-    documents: Sequence[Document], world_files: WorldFiles | None
-) -> tuple[tuple[LoadedCase, ...], list[Problem]]:
-    """Return the cases of some documents, and every problem of them."""
+    documents: Sequence[Document], world_files: WorldFiles | None, items: Sequence[Item] | None = None
+) -> tuple[tuple[LoadedCase, ...], Mapping[str, tuple[str, ...]], list[Problem]]:
+    """Return the cases of some documents, those that stand for several of them, and every problem."""
     by_id = {
         d.value["id"]: d.value for d in documents if isinstance(d.value, dict) and isinstance(d.value.get("id"), str)
     }
+    varied = vary_documents(documents, items)
     loaded: list[LoadedCase] = []
-    problems: list[Problem] = []
+    problems: list[Problem] = list(varied.problems)
     own: set[tuple[str, str, str]] = set()
-    for document in sorted(documents, key=lambda d: isinstance(d.value, dict) and "like" in d.value):
+    for document in sorted(varied.documents, key=lambda d: isinstance(d.value, dict) and "like" in d.value):
         case, full, found = _one(document, by_id, world_files)
         problems += [problem for problem in found if not _inherited(problem, document, own)]
         if case is not None:
             loaded.append(LoadedCase(case, digest(case), document, full))
     loaded.sort(key=lambda one: one.document.line)
     problems += _twice(loaded)
-    return tuple(loaded), problems
+    return tuple(loaded), varied.families, problems
 
 
 def _inherited(problem: Problem, document: Document, own: set[tuple[str, str, str]]) -> bool:

@@ -61,7 +61,7 @@ def expand_case(
 
 def _inherit(case: dict[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
     """Take over all that is not named here. Controls have no controls of their own."""
-    own = {"controls", "revision", "title", "like"}
+    own = {"controls", "revision", "title", "like", "vary"}
     if case.get("kind") == "negative_control":
         # What guards the trap is not warranted here: `expected` and `refusal` say how it went.
         own |= {"claims", "qualification"}
@@ -169,5 +169,6 @@ def resolve_vars(case: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(names, Mapping):
         return case
     rest = {key: item for key, item in case.items() if key != "vars"}
-    resolved = expand_tree(rest, lambda name: names.get(name.removeprefix("var.")), only={"var"})
+    texts = {name: text for name, text in names.items() if isinstance(text, str)}
+    resolved = expand_tree(rest, lambda name: texts.get(name.removeprefix("var.")), only={"var"})
     return {**resolved, "vars": dict(names)}
