@@ -89,7 +89,7 @@ def choose(names: Sequence[str], only: Sequence[str]) -> tuple[Selection, tuple[
         found, scope = placed.cases, placed.scope
     else:
         found, scope = load_scoped(names)
-    named = [each.loaded.case.id for each in narrowed(found, only)]
+    named = [each.loaded.case.id for each in narrowed(found, only, scope)]
     controls = [name for each in named for _, name in controls_of(scope.cases[each].loaded.case)]
     wanted = dict.fromkeys((*named, *controls))
     cases = tuple(scope.cases[name] for name in wanted if name in scope.cases)
