@@ -16,7 +16,7 @@ from oyer.adjudicate.gate_values import GateInput
 from oyer.adjudicate.gates import GateFlaw, GateResult, check_gate, evaluate_gate, gates_exit_code
 from oyer.adjudicate.judged import ClaimInput, JudgedClaimResult, judge_claim
 from oyer.adjudicate.judgements import Judge, Judges, judgement_path, planned_evaluators, uncited
-from oyer.adjudicate.judging import BUILT_IN, judge_trial
+from oyer.adjudicate.judging import BUILT_IN, barred, judge_trial
 from oyer.adjudicate.ledger import LedgerCount, count_ledger, planned_claims, require_conserved
 from oyer.adjudicate.matched import SetDistribution, distribution_of, read_set, read_triple
 from oyer.adjudicate.mutants import Mutant, mutants
@@ -52,6 +52,7 @@ from oyer.adjudicate.series import (
     slim,
 )
 from oyer.adjudicate.sets import control_member, derive_sets, guard_member, set_name
+from oyer.adjudicate.stimulus import Absence, read_absence
 from oyer.adjudicate.verdict_reasons import VERDICT_REASONS
 from oyer.adjudicate.verdicts import criterion_verdict, limit_part
 from oyer.adjudicate.voices import Merged, Voice, merge_voices
@@ -61,6 +62,7 @@ __all__ = [
     "QUALIFYING",
     "REASONS",
     "VERDICT_REASONS",
+    "Absence",
     "Arm",
     "ClaimInput",
     "ComparisonInput",
@@ -81,6 +83,7 @@ __all__ = [
     "Tally",
     "TrialInput",
     "Voice",
+    "barred",
     "bars",
     "by_run",
     "check_gate",
@@ -119,6 +122,7 @@ __all__ = [
     "planned_evaluators",
     "qualified_cases",
     "rate_sentence",
+    "read_absence",
     "read_claim",
     "read_performed",
     "read_set",

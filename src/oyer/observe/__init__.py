@@ -22,10 +22,11 @@ from oyer.observe.declared import (
 from oyer.observe.effects import Effect, Watch, read_names, read_watches
 from oyer.observe.exchanges import Act, Delivery, Exchange, Wire
 from oyer.observe.facts import ANSWERED_METHODS, Break, TrialFacts, read_breaks, sink_unproven, tap_unproven
-from oyer.observe.finding import Found, FoundState, call_failed, call_matches, find_evidence
+from oyer.observe.finding import Found, FoundState, call_failed, call_matches, find_evidence, results_of
 from oyer.observe.matching import Bindings, field_of, match_json
 from oyer.observe.measuring import MEASUREMENTS, Measured, read_measurements
 from oyer.observe.model import REASONING, ModelExchange, asked_calls, read_model, read_model_faults, shows
+from oyer.observe.rows import Rows, find_table
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
 from oyer.observe.texts import (
     answer_texts,
@@ -61,6 +62,7 @@ __all__ = [
     "Measured",
     "ModelExchange",
     "Read",
+    "Rows",
     "TrialEvidence",
     "TrialFacts",
     "Turn",
@@ -79,6 +81,7 @@ __all__ = [
     "failed",
     "field_of",
     "find_evidence",
+    "find_table",
     "is_named",
     "json_or_none",
     "left_by_policy",
@@ -102,6 +105,7 @@ __all__ = [
     "read_wire",
     "read_world",
     "result_of",
+    "results_of",
     "selects",
     "shows",
     "sink_unproven",

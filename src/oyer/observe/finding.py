@@ -20,7 +20,7 @@ from oyer.observe.texts import answer_texts, failed, json_or_none
 from oyer.observe.worlds import find_file
 from oyer.records import EvidenceMatcher, Rank
 
-__all__ = ["Found", "FoundState", "call_failed", "call_matches", "find_evidence"]
+__all__ = ["Found", "FoundState", "call_failed", "call_matches", "find_evidence", "results_of"]
 
 FoundState = Literal["matched", "other", "absent", "unwatched"]
 
@@ -93,11 +93,11 @@ def _answered_so(matcher: EvidenceMatcher, call: Exchange) -> bool:
         return True
     if call.answer is None or (matcher.failed is not None and matcher.failed is not call_failed(call)):
         return False
-    return matcher.result is None or any(match_json(matcher.result, value) for value in _results(call))
+    return matcher.result is None or any(match_json(matcher.result, value) for value in results_of(call))
 
 
-def _results(call: Exchange) -> Iterator[object]:
-    """The server's own answer: its structured value, the JSON that its text is, its text."""
+def results_of(call: Exchange) -> Iterator[object]:
+    """Yield the server's own answer in each form it has: its structured value, the JSON that its text is, its text."""
     answer = call.answer
     result = answer.message.result if answer is not None else None
     if isinstance(result, dict) and result.get("structuredContent") is not None:

@@ -14,7 +14,7 @@ from oyer.observe.matching import match_json
 from oyer.observe.worlds import Holds
 from oyer.records import EvidenceMatcher, canonical_bytes
 
-__all__ = ["find_rows"]
+__all__ = ["Rows", "find_rows", "find_table"]
 
 BESIDE = ("-wal", "-journal")
 """Files in which SQLite keeps what is not in the database file itself."""
@@ -22,7 +22,7 @@ _EMPTY = digest_of(b"")
 _SOME: dict[str, object] = {"gte": 1}
 
 
-class _Table(NamedTuple):
+class Rows(NamedTuple):
     """The rows that match, in one look; `refs` show the file. `why` says what kept them from being read."""
 
     rows: tuple[dict[str, Any], ...] | None
@@ -56,22 +56,27 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str) else repr(value)
 
 
-def _table(matcher: EvidenceMatcher, world: WorldView, look: Look | None) -> _Table:
+def find_table(world: WorldView, path: str, table: str, where: Any = None) -> Rows:
+    """Return the rows of a table at the end that match."""
+    return _table(EvidenceMatcher(rows=path, table=table, where=where), world, world.closing)
+
+
+def _table(matcher: EvidenceMatcher, world: WorldView, look: Look | None) -> Rows:
     path = matcher.rows or ""
     if look is None or look.files is None:
-        return _Table(None, (), "the world was not looked at")
+        return Rows(None, (), "the world was not looked at")
     digest = look.files.get(path)
     if digest is None:
-        return _Table((), (look.ref,), f"there is no {path}")
+        return Rows((), (look.ref,), f"there is no {path}")
     for beside in BESIDE:
         if look.files.get(path + beside, _EMPTY) != _EMPTY:
-            return _Table(None, (), f"{path}{beside} holds what was not merged into the database")
+            return Rows(None, (), f"{path}{beside} holds what was not merged into the database")
     kept = world.held(digest)
     if kept is None:
-        return _Table(None, (), f"the content of {path} was not kept")
+        return Rows(None, (), f"the content of {path} was not kept")
     try:
         rows = read_rows(kept[1], matcher.table or "")
     except Unreadable as problem:
-        return _Table(None, (), f"{path}: {problem}")
+        return Rows(None, (), f"{path}: {problem}")
     matching = tuple(row for row in rows or () if match_json(matcher.where, row))
-    return _Table(matching, (kept[0], look.ref))
+    return Rows(matching, (kept[0], look.ref))

@@ -1,0 +1,85 @@
+"""Loading one-file plug-ins: exactly the bytes that are digested are executed, and what does not load is an error.
+
+Owns the reading of these files. Must never look for plug-ins that nobody named, and never run one twice.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from oyer.errors import OyerError, Problem, UsageError
+from oyer.evaluators.declare import MARK, Declared
+from oyer.evaluators.plugin import PluginJudge
+from oyer.records import BUILT_IN_EVALUATOR, RANKS
+
+__all__ = ["Plugins", "load_plugins"]
+
+
+class Plugins(NamedTuple):
+    """What was loaded: evaluators by id, and the digest of every file by the path as it was given."""
+
+    judges: Mapping[str, PluginJudge]
+    sources: Mapping[str, str]
+
+
+def load_plugins(paths: Iterable[Path]) -> Plugins:
+    """Load files of evaluators, each once, in order.
+
+    Raises: UsageError with everything that is wrong: `E-PLUGIN-READ`, `E-PLUGIN-IMPORT`, `E-PLUGIN-EMPTY`,
+    `E-PLUGIN-DECLARED`, `E-PLUGIN-TWICE`.
+    """
+    judges: dict[str, PluginJudge] = {}
+    sources: dict[str, str] = {}
+    problems: list[Problem] = []
+    for path in dict.fromkeys(paths):
+        try:
+            source = path.read_bytes()
+            code = f"sha256:{sha256(source).hexdigest()}"
+            sources[str(path)] = code
+            for judge in _judges(path, source, code):
+                if judge.evaluator.id in judges or judge.evaluator.id == BUILT_IN_EVALUATOR:
+                    raise UsageError(
+                        "E-PLUGIN-TWICE", f"evaluator {judge.evaluator.id} is there twice", where=str(path)
+                    )
+                judges[judge.evaluator.id] = judge
+        except OSError as error:
+            told = f"the plug-in cannot be read: {error.strerror or error}"
+            problems.append(Problem("E-PLUGIN-READ", told, str(path), "name a file of Python"))
+        except OyerError as error:
+            problems += error.problems
+    if problems:
+        raise UsageError.of(problems)
+    return Plugins(judges, sources)
+
+
+def _judges(path: Path, source: bytes, code: str) -> list[PluginJudge]:
+    """Execute a file and return its evaluators in the order in which it declares them. Raises: UsageError."""
+    module = ModuleType(f"oyer_plugin_{code[7:19]}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102 - a plug-in is code that somebody named
+    except Exception as failure:
+        told = f"the plug-in does not load: {type(failure).__name__}: {failure}"
+        raise UsageError("E-PLUGIN-IMPORT", told, where=str(path)) from failure
+    found = [d for each in vars(module).values() if isinstance(d := getattr(each, MARK, None), Declared)]
+    if not found:
+        hint = "put @oyer.evaluator(id=...) above a function"
+        raise UsageError("E-PLUGIN-EMPTY", "the plug-in declares no evaluator", where=str(path), hint=hint)
+    return [_judge(declared, path, code) for declared in dict.fromkeys(found)]
+
+
+def _judge(declared: Declared, path: Path, code: str) -> PluginJudge:
+    if declared.needs is not None and declared.needs not in RANKS:
+        told = f"evaluator {declared.id} needs {declared.needs!r}, which is no rank"
+        raise UsageError("E-PLUGIN-DECLARED", told, where=str(path), hint=f"one of {', '.join(RANKS)}")
+    try:
+        return PluginJudge(declared, code)
+    except ValueError as error:
+        told = f"evaluator {declared.id!r} is declared wrongly: {str(error).splitlines()[-1].strip()}"
+        raise UsageError("E-PLUGIN-DECLARED", told, where=str(path), hint="ids are lower case words") from error
