@@ -22,13 +22,13 @@ class Judge(Protocol):
 
     @property
     def evaluator(self) -> Evaluator:
-        """Who judges, as pinned."""
+        """Who judges."""
         ...
 
     def judge(
-        self, facts: TrialFacts, rubric: Rubric, *, trial: str, case_digest: str, stored: str | None
+        self, facts: TrialFacts, rubric: Rubric, pinned: Evaluator, *, trial: str, case_digest: str, stored: str | None
     ) -> Judgement:
-        """Judge one trial under one rubric."""
+        """Judge one trial under one rubric, as the evaluator that is pinned: its code is this one's."""
         ...
 
 
@@ -104,8 +104,8 @@ def _hear(
         judge, pinned = judges.asked.get(name), judges.evaluators.get(name)
         if pinned is None:
             continue
-        if judge is not None and digest(judge.evaluator) == digest(pinned):
-            made.append(judge.judge(facts, rubric, trial=trial, case_digest=case_digest, stored=stored))
+        if judge is not None and pinned.code is not None and judge.evaluator.code == pinned.code:
+            made.append(judge.judge(facts, rubric, pinned, trial=trial, case_digest=case_digest, stored=stored))
         else:
             paths.append(judgement_path(digest(pinned), digest(rubric), trial))
     return made, paths

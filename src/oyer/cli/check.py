@@ -9,6 +9,7 @@ import click
 
 from oyer.cli.commands import COMMANDS
 from oyer.cli.options import json_option
+from oyer.cli.plugins import plugin_option
 
 __all__ = ["command"]
 
@@ -17,19 +18,23 @@ __all__ = ["command"]
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--expand", is_flag=True, help="Print the full pinned form of every case, rubric and suite.")
 @click.option("--strict", is_flag=True, help="Also apply the construct rules: controls, doubles, a marker.")
+@plugin_option
 @json_option
-def command(files: tuple[str, ...], expand: bool, strict: bool, as_json: bool) -> int:
+def command(files: tuple[str, ...], expand: bool, strict: bool, plugins: tuple[Path, ...], as_json: bool) -> int:
     """Check cases, rubrics, suites and everything they point at.
 
     Every error is reported at once, as file:line:column with the field and what to do. Other records (a project file,
     plans, manifests, outcomes) are checked too. Exit code 2: a path is wrong; 3: a content is.
     """
     from oyer.cli.loading import Reading, read_case_file, refuse_all
+    from oyer.cli.plugins import plugin_paths, promised
+    from oyer.cli.project import find_project
     from oyer.cli.scopes import cross_problems
     from oyer.cli.terminal import print_json
 
+    known = promised(plugin_paths(plugins, find_project()))
     reading = Reading(tuple(read_case_file(Path(name)) for name in files))
-    refuse_all(reading, contents=[*cross_problems(reading), *(_strict_problems(reading) if strict else ())])
+    refuse_all(reading, contents=[*cross_problems(reading, known), *(_strict_problems(reading) if strict else ())])
     if as_json:
         print_json({"files": [_file_value(file, expand=expand) for file in reading.files], "exit_code": 0})
     elif expand:

@@ -17,10 +17,11 @@ import click
 from click.core import ParameterSource
 
 from oyer.cli.loading import PlacedCase, is_file_name
+from oyer.cli.plugins import plugin_paths, promised
 from oyer.cli.project import PlacedProject, find_project
 from oyer.cli.running import require_subjects
 from oyer.cli.scopes import PlacedSuite, load_scoped, load_suite
-from oyer.cli.selection import FIXED, Selection, judged_by, qualified, read_key
+from oyer.cli.selection import FIXED, Selection, judged_by, plugged, qualified, read_key
 from oyer.engine import Registered, SubjectSpec
 from oyer.errors import EvidenceError, RecordError, UsageError
 from oyer.evidence import Signed, encode_signed, make_plan_statement, parse_plan_statement, parse_signed
@@ -171,9 +172,10 @@ def planned_selection(
     plan = file.plan
     project = find_project()
     place = names[0] if names else _suite_place(file.suite, path) if file.suite is not None else ""
-    suite = None if file.suite is None else load_suite(place, project=project)
+    known = promised(plugin_paths(options["plugins"], project))
+    suite = None if file.suite is None else load_suite(place, project=project, evaluators=known)
     if suite is None:
-        found, scope = load_scoped(names or _places(file, path))
+        found, scope = load_scoped(names or _places(file, path), known)
     else:
         found, scope = suite.cases, suite.scope
     by_id = {placed.loaded.case.id: placed for placed in found}
@@ -186,7 +188,8 @@ def planned_selection(
     rubrics, evaluators = judged_by(cases, scope)
     conditions = plan.conditions or None
     fixed_by = (plan.seed, plan.repeat.fixed, suite, rubrics, evaluators, plan.order, project)
-    return qualified(Selection(cases, subjects, conditions, *fixed_by), options["qualifications"]), registered
+    selection = plugged(Selection(cases, subjects, conditions, *fixed_by), options["plugins"])
+    return qualified(selection, options["qualifications"]), registered
 
 
 def _suite_place(source: str, path: Path) -> str:

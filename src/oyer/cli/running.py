@@ -121,6 +121,7 @@ def request_of(selection: Selection, out: Path) -> RunRequest:
         suite=None if selection.suite is None else selection.suite.suite,
         rubrics=selection.rubrics,
         evaluators=selection.evaluators,
+        judges=selection.judges,
         qualifications=selection.qualifications,
     )
 

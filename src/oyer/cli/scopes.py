@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from oyer.adjudicate import check_gate, parse_gate
 from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate, read_case_file, refuse_all
+from oyer.cli.plugins import promised
 from oyer.errors import Problem, RecordError, UsageError
 from oyer.records import (
     Breach,
@@ -52,12 +53,16 @@ __all__ = [
 
 @dataclass
 class Scope:
-    """Records by id, from files that are read as one. The first of an id stands; others of it are told."""
+    """Records by id, from files that are read as one. The first of an id stands; others of it are told.
+
+    `promised` are the ids of evaluators that plug-ins declare.
+    """
 
     files: list[CaseFile] = field(default_factory=list)
     cases: dict[str, PlacedCase] = field(default_factory=dict)
     rubrics: dict[str, LoadedRecord[Rubric]] = field(default_factory=dict)
     evaluators: dict[str, Evaluator] = field(default_factory=dict)
+    promised: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     families: dict[str, tuple[str, ...]] = field(default_factory=dict)
     twice: list[Problem] = field(default_factory=list)
@@ -172,6 +177,7 @@ def _suite_scope(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[Scop
     """Return what a suite can name, and what is wrong with its `files` and `plugins`."""
     base, document = Path(file.name).parent, loaded.document
     files, problems = [file, *file.made], list[Problem]()
+    plugins: list[Path] = []
     for key, texts in (("files", loaded.record.files), ("plugins", loaded.record.plugins)):
         for index, text in enumerate(texts):
             found = _globbed(base, text)
@@ -180,7 +186,14 @@ def _suite_scope(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[Scop
                 problems.append(document.problem("E-SUITE-FILE", (key, index), f"there is no file {text}", hint))
             if key == "files":
                 files += [read_case_file(path) for path in found if path.resolve() != _place(file)]
-    return Scope.of(files), problems
+            else:
+                plugins += found
+    scope = Scope.of(files)
+    try:
+        scope.promised |= promised(plugins)
+    except UsageError as error:
+        problems += [document.problem(p.code, ("plugins",), f"{p.where}: {p.message}") for p in error.problems]
+    return scope, problems
 
 
 def _globbed(base: Path, text: str) -> list[Path]:
@@ -238,7 +251,7 @@ def _between(scope: Scope, files: Iterable[CaseFile], evaluators: Collection[str
             rubric = scope.rubrics.get(claim.rubric)
             if rubric is not None:
                 yield from _told(rubric.document, rubric_breaches(case, rubric.record))
-    known = {*scope.evaluators, *evaluators}
+    known = {*scope.evaluators, *scope.promised, *evaluators}
     for loaded in (loaded for file in files for loaded in file.rubrics):
         yield from _told(loaded.document, rubric_flaws(loaded.record, known))
 
@@ -260,8 +273,11 @@ def load_cases(names: Sequence[str], *, only: Sequence[str] = ()) -> tuple[Place
     return narrowed(chosen, only, scope)
 
 
-def load_scoped(names: Sequence[str]) -> tuple[tuple[PlacedCase, ...], Scope]:
-    """Load every case that the names mean, with the scope they can name things in. Raises: as `load_cases`."""
+def load_scoped(names: Sequence[str], evaluators: Collection[str] = ()) -> tuple[tuple[PlacedCase, ...], Scope]:
+    """Load every case that the names mean, with the scope they can name things in; `evaluators` are loaded ones.
+
+    Raises: as `load_cases`.
+    """
     files: list[CaseFile] = []
     chosen: list[PlacedCase] = []
     missing: list[Problem] = []
@@ -275,7 +291,7 @@ def load_scoped(names: Sequence[str]) -> tuple[tuple[PlacedCase, ...], Scope]:
         files.append(file)
         chosen += [case for case in file.cases if wanted in (None, case.loaded.case.id)]
     reading = Reading(tuple(files))
-    refuse_all(reading, paths=missing, contents=cross_problems(reading))
+    refuse_all(reading, paths=missing, contents=cross_problems(reading, evaluators))
     if not chosen:
         raise UsageError(
             "E-CASE-NONE", "no case is named", hint="name a file that holds one; `oyer library` lists them"
@@ -303,8 +319,11 @@ def names_suite(name: str, project: PlacedProject | None = None) -> Path | None:
     return path if path.is_file() and b"TrialSuite@" in path.read_bytes() else None
 
 
-def load_suite(name: str, *, only: Sequence[str] = (), project: PlacedProject | None = None) -> PlacedSuite:
-    """Load a suite with everything it names. `only` keeps these cases, each with its controls.
+def load_suite(
+    name: str, *, only: Sequence[str] = (), project: PlacedProject | None = None, evaluators: Collection[str] = ()
+) -> PlacedSuite:
+    """Load a suite with everything it names. `only` keeps these cases, each with its controls; `evaluators` are those
+    that were loaded from elsewhere.
 
     Raises: UsageError E-SUITE-SEVERAL where a file holds more than one, RecordError with everything that is wrong.
     """
@@ -313,7 +332,7 @@ def load_suite(name: str, *, only: Sequence[str] = (), project: PlacedProject | 
         raise UsageError("E-SUITE-NONE", f"there is no suite {name}", where=name, hint="`oyer library` lists them")
     file = read_case_file(path)
     reading = Reading((file,))
-    refuse_all(reading, contents=cross_problems(reading))
+    refuse_all(reading, contents=cross_problems(reading, evaluators))
     chosen = [one for one in file.suites if is_file_name(name) or one.record.id == name]
     if len(chosen) != 1:
         told = f"{len(chosen)} suites stand in this file, and one is run at a time"

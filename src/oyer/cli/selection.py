@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import click
 
+from oyer.cli.plugins import plugin_option
+
 if TYPE_CHECKING:
+    from oyer.adjudicate import Judge
     from oyer.cli.loading import PlacedCase
     from oyer.cli.project import PlacedProject
     from oyer.cli.scopes import PlacedSuite, Scope
     from oyer.engine import SubjectSpec
     from oyer.records import Condition, Evaluator, Qualification, Rubric
 
-__all__ = ["FIXED", "Selection", "judged_by", "qualified", "read_key", "select", "selection_options"]
+__all__ = ["FIXED", "Selection", "judged_by", "plugged", "qualified", "read_key", "select", "selection_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +58,7 @@ _OPTIONS = (
         metavar="DIR",
         help="Where `oyer qualify` left its records.",
     ),
+    plugin_option,
 )
 FIXED = {
     "subjects": "--subject",
@@ -88,6 +92,7 @@ class Selection(NamedTuple):
     project: PlacedProject | None = None
     qualifications: Mapping[str, Qualification] = {}
     unqualified: Mapping[str, str] = {}
+    judges: Mapping[str, Judge] = {}
 
 
 def selection_options(function: F) -> F:
@@ -99,7 +104,15 @@ def selection_options(function: F) -> F:
 
 def select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
     """Load and check what the arguments name: cases, or one suite. Raises: UsageError, RecordError with everything."""
-    return qualified(_select(names, options), options["qualifications"])
+    return qualified(plugged(_select(names, options), options["plugins"]), options["qualifications"])
+
+
+def plugged(selection: Selection, named: Sequence[Path]) -> Selection:
+    """Add the evaluators that plug-ins bring, loaded once: from here on their code runs. Raises: UsageError."""
+    from oyer.cli.plugins import load_judges, plugin_paths
+
+    paths = plugin_paths(named, selection.project, selection.suite)
+    return selection._replace(judges=load_judges(paths, selection.evaluators))
 
 
 def qualified(selection: Selection, place: Path) -> Selection:
@@ -112,6 +125,7 @@ def qualified(selection: Selection, place: Path) -> Selection:
 
 
 def _select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
+    from oyer.cli.plugins import plugin_paths, promised
     from oyer.cli.project import find_project
     from oyer.cli.running import read_conditions, require_subjects
     from oyer.cli.scopes import load_scoped, names_suite, narrowed
@@ -123,7 +137,7 @@ def _select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
     suites = [name for name in names if names_suite(name, project) is not None]
     if suites:
         return _suite(names, suites[0], subjects, options, project)
-    found, scope = load_scoped(names)
+    found, scope = load_scoped(names, promised(plugin_paths(options["plugins"], project)))
     cases = narrowed(found, options["only"], scope)
     conditions = read_conditions(options["conditions"], cases)
     require_subjects(subjects, cases)
@@ -150,13 +164,15 @@ def _suite(
     project: PlacedProject | None,
 ) -> Selection:
     """Load the one suite that is named; what it declares holds where no option says otherwise."""
+    from oyer.cli.plugins import plugin_paths, promised
     from oyer.cli.running import read_conditions, require_subjects
     from oyer.cli.scopes import load_suite, require_runnable
     from oyer.errors import UsageError
 
     if len(names) > 1:
         raise UsageError("E-SUITE-ALONE", f"{name} is a suite, and a suite is run by itself", where=names[-1])
-    placed = load_suite(name, only=options["only"], project=project)
+    known = promised(plugin_paths(options["plugins"], project))
+    placed = load_suite(name, only=options["only"], project=project, evaluators=known)
     order = require_runnable(placed)
     declared = placed.suite
     experiments = [case for case in placed.cases if case.loaded.case.is_experiment]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from oyer.cli.commands import COMMANDS
 from oyer.cli.options import json_option
+from oyer.cli.plugins import plugin_option
 
 if TYPE_CHECKING:
     from oyer.report import Look, Page, Style
@@ -34,17 +36,19 @@ _MOST_FINDINGS = 20
     metavar="FILE",
     help="The public key that must have signed the plan, where that is another one.",
 )
+@plugin_option
 @json_option
-def command(series: Path, key: Path | None, plan_key: Path | None, as_json: bool) -> int:
+def command(series: Path, key: Path | None, plan_key: Path | None, plugins: tuple[Path, ...], as_json: bool) -> int:
     """Check a SERIES directory or a BUNDLE from its stored bytes alone.
 
+    Nothing is run but the plug-ins that you name: their judgements are then made again (check 9).
     Exit code 0: every check is ok or not applicable; 4: a check failed; 5: a check could not be run.
     """  # fmt: skip
     import sys
 
     from oyer.cli.terminal import look_of, print_json, print_page
 
-    found = verify_path(series, key, plan_key)
+    found = verify_path(series, key, plan_key, plugins)
     if as_json:
         print_json({**verification_value(found), "path": str(series)})
     else:
@@ -52,18 +56,22 @@ def command(series: Path, key: Path | None, plan_key: Path | None, as_json: bool
     return found.exit_code
 
 
-def verify_path(path: Path, key: Path | None = None, plan_key: Path | None = None) -> Verification:
+def verify_path(
+    path: Path, key: Path | None = None, plan_key: Path | None = None, plugins: Sequence[Path] = ()
+) -> Verification:
     """Verify what lies at a path: a plain file is a bundle, a directory a series. Raises: UsageError."""
     from oyer.cli.places import open_bundle_reader, open_series_reader
+    from oyer.cli.plugins import load_judges
     from oyer.store import read_public_key
     from oyer.verify import Keys, verify_bundle, verify_series
 
     keys = Keys(*(None if file is None else read_public_key(file) for file in (key, plan_key)))
+    judges = load_judges(plugins, {})
     if path.exists() and not path.is_dir():
         with open_bundle_reader(path) as bundle:
-            return verify_bundle(bundle, keys)
+            return verify_bundle(bundle, keys, judges)
     with open_series_reader(path) as reader:
-        return verify_series(reader, keys)
+        return verify_series(reader, keys, judges)
 
 
 def verification_value(found: Verification) -> dict[str, Any]:

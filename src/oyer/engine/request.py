@@ -90,7 +90,7 @@ class RunRequest:
         """
         loaded = {name: judge.evaluator for name, judge in self.judges.items()}
         built_in = {BUILT_IN.id: BUILT_IN} if self.rubrics else {}
-        return {**built_in, **self.evaluators, **loaded}
+        return {**built_in, **loaded, **self.evaluators}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oyer.evaluators.declare import Declared, Opinion, conflict, evaluator, refuted, supported, unknown
 from oyer.evaluators.evidence import Call, Evidence, Exit, File, SinkEffect, Table
-from oyer.evaluators.load import Plugins, load_plugins
+from oyer.evaluators.load import Plugins, declared_ids, load_plugins
 from oyer.evaluators.plugin import PluginJudge
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "SinkEffect",
     "Table",
     "conflict",
+    "declared_ids",
     "evaluator",
     "load_plugins",
     "refuted",

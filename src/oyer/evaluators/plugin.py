@@ -38,21 +38,21 @@ class PluginJudge:
         )
 
     def judge(
-        self, facts: TrialFacts, rubric: Rubric, *, trial: str, case_digest: str, stored: str | None
+        self, facts: TrialFacts, rubric: Rubric, pinned: Evaluator, *, trial: str, case_digest: str, stored: str | None
     ) -> Judgement:
         """Judge every part that a rubric leaves to this evaluator. A trial that proves nothing is not shown to it."""
         error = None
         parts: tuple[PartJudgement, ...] = ()
         bar = barred(facts, case_digest) or ("" if facts.completed else f"the trial ended as {facts.evidence.status}")
         try:
-            opinion = Opinion("unknown", (), bar) if bar else self._ask(facts)
+            opinion = Opinion("unknown", (), bar) if bar else self._ask(facts, pinned.needs)
             rank = _rank(facts.evidence, opinion.refs)
             parts = tuple(_part(place, opinion, rank) for place in _places(rubric, self.evaluator.id))
         except EvaluatorError as problem:
             error = printable(problem.problems[0].message)
         return Judgement(
             evaluator=self.evaluator.id,
-            evaluator_digest=digest(self.evaluator),
+            evaluator_digest=digest(pinned),
             rubric=rubric.id,
             rubric_digest=digest(rubric),
             trial=trial,
@@ -62,7 +62,7 @@ class PluginJudge:
             error=error,
         )
 
-    def _ask(self, facts: TrialFacts) -> Opinion:
+    def _ask(self, facts: TrialFacts, needs: Rank | None) -> Opinion:
         """Run the plug-in, and hold what it says to what it may say. Raises: EvaluatorError."""
         try:
             said: object = self._declared.judge(Evidence(facts))
@@ -79,7 +79,7 @@ class PluginJudge:
             raise EvaluatorError("E-PLUGIN-CITES", f"it cites {missing[:80]}, which is no event of the trial")
         if not refs:
             raise EvaluatorError("E-PLUGIN-CITES", f"it says {said.state} and cites nothing")
-        needs, rank = self.evaluator.needs, _rank(facts.evidence, refs)
+        rank = _rank(facts.evidence, refs)
         if needs is not None and (rank is None or RANKS.index(rank) > RANKS.index(needs)):
             raise EvaluatorError("E-PLUGIN-RANK", f"it needs evidence of rank {needs}, and cites none")
         return Opinion(said.state, refs)
