@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, Entry] = {
     "pin": Entry("Run", "pin", "Lock what a suite is made of, and say what moved since."),
     "plan": Entry("Run", "plan", "Say what would run, and write it down, signed, before it does."),
     "run": Entry("Run", "run", "Run cases against subjects and say what the evidence shows."),
+    "judge": Entry("Run", "judge", "Judge a finished series with evaluators of your own, beside what is there."),
     "show": Entry("Look", "show", "Show a series, or one trial of it message by message."),
     "bundle": Entry("Evidence", "bundle", "Write a series into one file, signed where a key is given."),
     "verify": Entry("Evidence", "verify", "Check a series or a bundle from its stored bytes alone."),

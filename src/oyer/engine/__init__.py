@@ -11,6 +11,7 @@ from oyer.engine.context import scripts_of
 from oyer.engine.environment import harness_identity
 from oyer.engine.locking import lock_suite
 from oyer.engine.planning import plan_request
+from oyer.engine.rejudging import Rejudged, judge_series
 from oyer.engine.request import CaseSource, OnProgress, Progress, Registered, RunRequest, SeriesOutcome, SubjectSpec
 from oyer.engine.series import run_series
 
@@ -19,10 +20,12 @@ __all__ = [
     "OnProgress",
     "Progress",
     "Registered",
+    "Rejudged",
     "RunRequest",
     "SeriesOutcome",
     "SubjectSpec",
     "harness_identity",
+    "judge_series",
     "lock_suite",
     "plan_request",
     "run_series",

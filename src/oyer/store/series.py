@@ -222,6 +222,20 @@ class SeriesStore:
         """
         if path.partition("/")[0] in _RESERVED or not (is_stored_path(path) and is_sealable(path)):
             raise HarnessError("E-STORE-PATH", "not a path for a derived file", where=path)
+        self._keep(path, data)
+
+    def pin(self, name: str, data: bytes) -> None:
+        """Keep the record of somebody who judges after the series was closed, by its digest; the next `seal` lists it.
+
+        One that is pinned already stays. Raises: as `add`.
+        """
+        path = f"pins/{name.removeprefix('sha256:')}.json"
+        if digest_of(data) != name:
+            raise HarnessError("E-STORE-PATH", "a pin is named by its digest", where=path)
+        if not (self.root / path).exists():
+            self._keep(path, data)
+
+    def _keep(self, path: str, data: bytes) -> None:
         if self._redactor.holds_secret(data):
             raise HarnessError("E-STORE-SECRET", "the file would hold a registered secret", where=path)
         target = self.root / path

@@ -28,7 +28,7 @@ from oyer.adjudicate import (
 )
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import AttemptCheck, AttemptState, check_attempt
-from oyer.observe import trial_of
+from oyer.observe import TrialFacts, trial_of
 from oyer.records import (
     Case,
     Comparison,
@@ -220,10 +220,34 @@ class _Deriving:
         for planned in group:
             for path in self._judgements.get(planned.trial, ()):
                 given = trials.get(planned.trial)
-                if path not in files:
-                    why = recorded_problem(self._survey, self._plan, path, given)
-                    if why is not None:
-                        self.comparing.unfounded(path, why)
+                if path in files:
+                    continue
+                again = None if given is None else self._again(path, planned, given)
+                if again is not None:
+                    self.comparing.compare({path: again})
+                    continue
+                why = recorded_problem(self._survey, self._plan, path, given)
+                if why is not None:
+                    self.comparing.unfounded(path, why)
+
+    def _again(self, path: str, planned: PlannedTrial, given: TrialInput) -> bytes | None:
+        """Make a judgement again that was added later, where its evaluator was given with the code that is pinned."""
+        evaluator, rubric = (f"sha256:{part}" for part in path.split("/")[1:3])
+        try:
+            pinned, judged = self._pins.read(evaluator, Evaluator), self._pins.read(rubric, Rubric)
+            case = self._pins.read(planned.case_digest, Case)
+        except OyerError:
+            return None  # what is missing is told where the judgement is held to its pins
+        judge = self._asked.get(pinned.id)
+        if judge is None or pinned.code is None or judge.evaluator.code != pinned.code:
+            return None
+        if judged.id not in self._plan.rubrics:
+            return None
+        facts = TrialFacts(case, given.evidence)
+        made = judge.judge(
+            facts, judged, pinned, trial=planned.trial, case_digest=planned.case_digest, stored=given.stored
+        )
+        return canonical_bytes(made)
 
     def _trial(self, planned: PlannedTrial, read: Read) -> Mapping[str, TrialInput]:
         """Read every attempt of a trial; return what scoring is given of the one that counts, if one does."""

@@ -1,0 +1,101 @@
+"""Judging a finished series again: judgements of more evaluators beside those that are there, under their own seal.
+
+Owns the order: the series is verified first, so that nothing unsealed is sealed along; then every trial is judged from
+its sealed evidence. Must never touch evidence, an outcome or a judgement that exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from oyer.adjudicate import Judge, judgement_path, planned_evaluators
+from oyer.errors import EvidenceError, Problem, UsageError
+from oyer.host import reach, stamp
+from oyer.observe import TrialFacts
+from oyer.records import Case, Judgement, Rubric, canonical_bytes, digest
+from oyer.store import SeriesReader, SeriesStore
+from oyer.verify import Reading, read_series, verify_series
+
+__all__ = ["Rejudged", "judge_series"]
+
+
+class Rejudged(NamedTuple):
+    """What came of judging again: judgements that were made, and how many were there before, by evaluator."""
+
+    made: tuple[Judgement, ...]
+    before: Mapping[str, int]
+
+
+def judge_series(path: Path, judges: Mapping[str, Judge]) -> Rejudged:
+    """Add the judgements of evaluators to a finished series.
+
+    Raises: EvidenceError `E-JUDGE-BROKEN` where the series does not verify, UsageError `E-JUDGE-UNNAMED` for an
+    evaluator that no rubric of the plan names, HarnessError where nothing can be written.
+    """
+    with SeriesReader(path) as reader:
+        _require_sound(reader, path)
+        reading = read_series(reader)
+        _require_named(reading, judges)
+        with SeriesStore.open(path, clock=stamp, fault_point=reach) as store:
+            return _judge(store, reader, reading, judges)
+
+
+def _require_sound(reader: SeriesReader, path: Path) -> None:
+    found = verify_series(reader)
+    wrong = [check for check in found.checks if check.status == "failed"]
+    if wrong or found.head is None:
+        told = f"check {wrong[0].number} ({wrong[0].name}) failed" if wrong else "it was never sealed"
+        hint = "oyer verify says what is wrong"
+        raise EvidenceError("E-JUDGE-BROKEN", f"nothing is added to this series: {told}", where=str(path), hint=hint)
+
+
+def _require_named(reading: Reading, judges: Mapping[str, Judge]) -> None:
+    named = {name for rubric in reading.given.judges.rubrics.values() for name in planned_evaluators(rubric)}
+    problems = [
+        Problem("E-JUDGE-UNNAMED", f"no rubric of the plan names an evaluator {name}", hint=_hint(named))
+        for name in judges
+        if name not in named
+    ]
+    if problems:
+        raise UsageError.of(problems)
+
+
+def _hint(named: set[str]) -> str:
+    return f"they name {', '.join(sorted(named))}" if named else "they name the built-in one alone"
+
+
+def _judge(store: SeriesStore, reader: SeriesReader, reading: Reading, judges: Mapping[str, Judge]) -> Rejudged:
+    made: list[Judgement] = []
+    before = dict.fromkeys(judges, 0)
+    for name, judge in judges.items():
+        pin = canonical_bytes(judge.evaluator)
+        for trial, rubric, facts, case_digest, stored in _trials(reading):
+            place = judgement_path(digest(judge.evaluator), digest(rubric), trial)
+            if name not in planned_evaluators(rubric):
+                continue
+            if reader.file(place) is not None:
+                before[name] += 1
+                continue
+            one = judge.judge(facts, rubric, judge.evaluator, trial=trial, case_digest=case_digest, stored=stored)
+            store.pin(digest(judge.evaluator), pin)
+            store.add(place, canonical_bytes(one))
+            made.append(one)
+    if made:
+        store.seal("judge")
+    return Rejudged(tuple(made), before)
+
+
+def _trials(reading: Reading) -> Iterator[tuple[str, Rubric, TrialFacts, str, str | None]]:
+    """Yield every counted trial with each rubric that its claims name, once; one trial is held at a time."""
+    for planned in reading.plan.trials:
+        given = reading.given.trials.get(planned.trial)
+        if given is None:
+            continue
+        case: Case = reading.given.cases[planned.case]
+        facts = TrialFacts(case, given.evidence)
+        for name in dict.fromkeys(claim.rubric for claim in case.claims):
+            rubric = reading.given.judges.rubrics.get(name)
+            if rubric is not None:
+                yield planned.trial, rubric, facts, planned.case_digest, given.stored
