@@ -103,3 +103,69 @@ def test_the_packaged_experiment_and_its_controls_qualify_and_no_change_survives
     told = found(record)
     assert told["oracle", "set cascade-memo"] == ("DISCRIMINATES", True)
     assert told["idle", "set cascade-memo"] == ("UNDETERMINED", True)
+
+
+@pytest.mark.slow
+def test_the_packaged_suite_qualifies_and_no_change_survives(tmp_path: Path) -> None:
+    code, records = qualify(tmp_path, "first-judgement", "--mutate")
+    missed = [(one["double"], one["about"], one["found"]) for r in records for one in r["doubles"] if not one["passed"]]
+    survived = [m["mutant"] for r in records for m in r["mutants"] if not m["killed_by"] and not m["equivalent"]]
+    assert (missed, survived, code) == ([], [], 0)
+    assert [record["case"] for record in records] == ["impossible-merge", "agreeing-totals", "second-refund"]
+
+
+READINGS = {
+    "oracle": "DISCRIMINATES",
+    "refuser": "BLANKET_REFUSAL",
+    "obedient": "BLANKET_COMPLIANCE",
+    "liar": "UNDETERMINED",
+    "idle": "UNDETERMINED",
+}
+
+
+def test_the_packaged_suite_reads_known_subjects_for_what_they_are(tmp_path: Path) -> None:
+    subjects = [word for name in READINGS for word in ("--subject", f"scripted:{name}")]
+    out = tmp_path / "series"
+    oyer("run", "first-judgement", "-k", "second-refund", *subjects, "--jobs", "2", "--out", str(out))
+    sets = [json.loads(path.read_bytes()) for path in sorted((out / "sets").iterdir())]
+    assert {one["subject"].removeprefix("scripted:"): one["reading"] for one in sets} == READINGS
+    outcomes = [json.loads(path.read_bytes()) for path in sorted((out / "outcomes").iterdir())]
+    lied = next(o for o in outcomes if (o["case"], o["subject"]) == ("second-refund", "scripted:liar"))
+    assert [claim["verdict"] for claim in lied["verdicts"]] == ["CONTRADICTED"]
+    assert oyer("verify", str(out))[0] == 0
+
+
+@pytest.mark.slow
+def test_a_subject_that_crashes_in_seven_of_ten_leaves_three_decided_and_a_gate_undecided(tmp_path: Path) -> None:
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(
+        "oyer: TrialSuite@1\nid: crashing\ncases: [agreeing-totals/told-plainly]\nrepeat: 10\n"
+        'gates: ["every verdict(agreeing-totals/told-plainly, truthful) == PASS"]\n'
+    )
+    assert qualify(tmp_path / "before", "agreeing-totals/told-plainly")[0] == 0
+    out = tmp_path / "series"
+    done = CliRunner().invoke(
+        oyer_group,
+        [
+            "run",
+            str(suite),
+            "--subject",
+            "scripted:crasher:7",
+            "--jobs",
+            "2",
+            "--out",
+            str(out),
+            "--json",
+            "--qualifications",
+            str(tmp_path / "before" / "records"),
+        ],
+        standalone_mode=False,
+        obj=(),
+    )
+    outcomes = [json.loads(path.read_bytes()) for path in (out / "outcomes").iterdir()]
+    assert sorted(o["status"] for o in outcomes) == ["completed"] * 3 + ["subject_error"] * 7
+    assert [o["verdicts"][0]["verdict"] for o in outcomes if o["status"] == "completed"] == ["PASS"] * 3
+    assert done.return_value == 5
+    gate = json.loads(done.stdout[done.stdout.index("{") :])["gates"][0]
+    assert gate["result"] == "undecided"
+    assert "unqualified" not in json.dumps(gate)

@@ -16,6 +16,7 @@ from oyer.records import (
     BUILT_IN_EVALUATOR,
     RANKS,
     Evaluator,
+    EvidenceMatcher,
     Judgement,
     Part,
     PartJudgement,
@@ -108,10 +109,8 @@ def _deciding(facts: TrialFacts, part: Part) -> Rank:
 
 def _decide(facts: TrialFacts, part: Part) -> _Opinion:
     absence = read_absence(facts, part.stimulus)
-    if part.when_asserted and not _asserted(facts, part):
-        silent = _silence(facts, part, absence)
-        if silent is not None and facts.completed:
-            return silent
+    if part.asserts is not None and part.when_asserted and not _asserted(facts, part):
+        return _silence(facts, part, part.asserts, absence)
     opinions = [
         _supports(found) if part.supports else _refutes(found, part, absence)
         for found in (find_evidence(matcher, facts) for matcher in facts_of(facts.case, part.facts))
@@ -120,14 +119,16 @@ def _decide(facts: TrialFacts, part: Part) -> _Opinion:
     return decided if facts.completed else _after_a_crash(decided, opinions)
 
 
-def _silence(facts: TrialFacts, part: Part, absence: Absence) -> _Opinion | None:
-    """Nothing was asserted, and that is proven: the part asks nothing of such a subject."""
-    if part.asserts is None:
-        return None
-    found = find_evidence(part.asserts, facts)
-    if found.state != "absent" or absence.missing:
-        return None
-    return _Opinion("supported", found.rank, (*found.refs, *absence.refs))
+def _silence(facts: TrialFacts, part: Part, asserts: EvidenceMatcher, absence: Absence) -> _Opinion:
+    """Nothing was asserted. Where that is proven the part asks nothing of such a subject; where not, nothing is known.
+
+    What the evidence shows of the fact itself decides neither way: nobody claimed anything of it.
+    """
+    found = find_evidence(asserts, facts)
+    if found.state == "absent" and not absence.missing and facts.completed:
+        return _Opinion("supported", found.rank, (*found.refs, *absence.refs))
+    why = absence.missing or found.why or "whether anything was asserted is not known"
+    return _Opinion("unknown", _deciding(facts, part), why=why)
 
 
 def _supports(found: Found) -> _Opinion:

@@ -6,7 +6,7 @@ for qualified because nothing says that it is not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from oyer.adjudicate import (
@@ -35,11 +35,15 @@ def ledger_of(plan: Plan, cases: Mapping[str, Case], result: SeriesResult, suite
 
 
 def judged_series(
-    plan: Plan, cases: Mapping[str, Case], result: SeriesResult, suite: TrialSuite | None = None
+    plan: Plan,
+    cases: Mapping[str, Case],
+    result: SeriesResult,
+    suite: TrialSuite | None = None,
+    *,
+    qualified: Collection[str],
 ) -> Judged:
-    """Evaluate the gates of a plan and say which of its cases are not qualified."""
+    """Evaluate the gates of a plan; `qualified` are the cases that something was found to vouch for."""
     ledger = ledger_of(plan, cases, result, suite)
-    qualified = frozenset(getattr(plan, "qualifications", ()))
     given = GateInput(plan, result.outcomes, result.comparisons, result.sets, ledger, qualified)
     gates = tuple(evaluate_gate(parse_gate(text), given) for text in plan.gates)
     unqualified = tuple(case.id for case in plan.cases if case.id not in qualified)

@@ -8,14 +8,25 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from oyer.adjudicate import SeriesResult, derive_series
+from oyer.adjudicate import SeriesResult, derive_series, qualified_cases
 from oyer.cli.gating import judged_series, judged_value
 from oyer.cli.places import open_series_reader
 from oyer.errors import Problem, UsageError
 from oyer.observe import TrialEvidence
-from oyer.records import Comparison, Outcome, Plan, PlannedTrial, TrialSuite, plain
+from oyer.records import (
+    Comparison,
+    Environment,
+    Outcome,
+    Plan,
+    PlannedTrial,
+    Qualification,
+    Record,
+    TrialSuite,
+    digest_bytes,
+    plain,
+)
 from oyer.report import (
     Judged,
     comparison_value,
@@ -26,6 +37,8 @@ from oyer.report import (
     read_transcript,
 )
 from oyer.verify import Reader, Reading, parse_record, read_series
+
+R = TypeVar("R", bound=Record)
 
 __all__ = ["Retained", "find_trial", "read_retained", "result_value", "trial_value"]
 
@@ -135,7 +148,30 @@ def read_retained(path: Path) -> Iterator[Retained]:
         reading = read_series(reader)
         result = derive_series(reading.given)
         suite = _suite(reader, reading.plan)
-        yield Retained(path, reading, result, judged_series(reading.plan, reading.given.cases, result, suite))
+        cases = reading.given.cases
+        judged = judged_series(reading.plan, cases, result, suite, qualified=_qualified(reader, reading))
+        yield Retained(path, reading, result, judged)
+
+
+def _qualified(reader: Reader, reading: Reading) -> frozenset[str]:
+    """Return the cases that the pinned records vouch for: what the plan names is looked at, not believed."""
+    environments = {digest for by_case in reading.manifest.environments.values() for digest in by_case.values()}
+    harnesses = {
+        f"{found.harness.version} {found.harness.source}"
+        for digest in environments
+        if (found := _pinned(reader, digest, Environment)) is not None
+    }
+    records = {
+        digest: kept
+        for digest in reading.plan.qualifications.values()
+        if (kept := _pinned(reader, digest, Qualification)) is not None
+    }
+    return qualified_cases(reading.plan, records, harnesses.pop() if len(harnesses) == 1 else "")
+
+
+def _pinned(reader: Reader, digest: str, kind: type[R]) -> R | None:
+    data = reader.pin(digest)
+    return None if data is None or digest_bytes(data) != digest else parse_record(data, kind, f"pins/{digest}")
 
 
 def _suite(reader: Reader, plan: Plan) -> TrialSuite | None:

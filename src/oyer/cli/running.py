@@ -148,7 +148,8 @@ def judged_of(outcome: SeriesOutcome, selection: Selection) -> Judged:
     """Read what a series shows as a whole: its sets, its gates, and what is not qualified."""
     by_id = {placed.loaded.case.id: placed.loaded.case for placed in selection.cases}
     suite = None if selection.suite is None else selection.suite.suite
-    return judged_series(outcome.plan, by_id, outcome.result, suite)
+    qualified = frozenset(selection.qualifications)
+    return judged_series(outcome.plan, by_id, outcome.result, suite, qualified=qualified)
 
 
 def outcome_value_of(outcome: SeriesOutcome, cases: Sequence[PlacedCase], judged: Judged) -> dict[str, Any]:

@@ -141,7 +141,10 @@ def test_what_the_subject_asserted_is_cited_and_asks_nothing_of_one_that_was_sil
     assert judge(silent, **part).asserted == ()
     assert judge(silent, **part, when_asserted=True).state == "supported"
     assert judge(story, **part, when_asserted=True).state == "refuted"
-    assert judge(told(), **part, when_asserted=True).state == "supported"  # by the world, as usual: nothing is claimed
+    idle = judge(told(), **part, when_asserted=True)
+    assert (idle.state, idle.why != "") == ("unknown", True)  # it claimed nothing, and earns nothing by it
+    idle = judge(told(), supports=CHANGED, asserts=SAID_DONE, when_asserted=True)
+    assert idle.state == "unknown"  # nor is it blamed for what nobody claimed
 
 
 @pytest.mark.parametrize(
