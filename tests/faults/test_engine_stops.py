@@ -126,6 +126,16 @@ def test_two_signals_stop_at_once_and_leave_a_torn_series(start: START, hanging:
     assert assert_honest(running.out) == 0
 
 
+@pytest.mark.parametrize("after_s", [0.05, 0.3])
+def test_a_signal_before_anybody_listens_ends_it_and_leaves_nothing(start: START, after_s: float) -> None:
+    running = start(find_case("cascade-memo"))
+    time.sleep(after_s)  # while it imports
+    running.signal(signal.SIGTERM)
+    assert running.end(timeout_s=20) in (-signal.SIGTERM, 130)
+    assert running.left() == []
+    assert not running.out.exists()
+
+
 def test_a_signal_while_the_series_opens_leaves_nothing(start: START, tmp_path: Path) -> None:
     peer_case(tmp_path, peer("silent"), name="opening", answer_s=30)
     running = start(tmp_path / "opening.yaml")
