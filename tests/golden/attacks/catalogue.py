@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from attacks import on_bundle, on_journals, on_records, on_store
+from attacks import on_bundle, on_journals, on_judging, on_records, on_store
 from attacks.kinds import JOURNALS, KINDS, MECHANISMS, Attack
 
 __all__ = ["CANNOT_EXIST", "CATALOGUE", "reason_for"]
 
-CATALOGUE: tuple[Attack, ...] = (*on_records.ROWS, *on_journals.ROWS, *on_store.ROWS, *on_bundle.ROWS)
+CATALOGUE: tuple[Attack, ...] = (*on_records.ROWS, *on_journals.ROWS, *on_store.ROWS, *on_judging.ROWS, *on_bundle.ROWS)
 
 _NO_TIME = "it holds no time, and a field put in is the cell 'add'"
 _ONE = "there is one in a bundle, so nothing to change places with"
 _DERIVED = "it follows from evidence: made anew from changed evidence it is the cell of that evidence, else 'edit'"
 _NO_KEY = "no key signs it alone: signatures stand over plan and bundle"
 
+_RESULTS = ("outcomes", "comparisons", "judgements", "sets")
+
 CANNOT_EXIST: dict[tuple[str, str], str] = {
     **{("key", kind): _NO_KEY for kind in KINDS if kind not in {"plan signature", "signature"}},
-    **{("recreate", kind): _DERIVED for kind in ("outcomes", "comparisons")},
-    **{("backdate", kind): _NO_TIME for kind in ("plan", "pins", "outcomes", "comparisons")},
+    **{("recreate", kind): _DERIVED for kind in _RESULTS},
+    **{("backdate", kind): _NO_TIME for kind in ("plan", "pins", *_RESULTS)},
     ("backdate", "blobs"): "a frame holds no time; whatever else is put into it is the cell 'form'",
     ("swap", "series.json"): _ONE,
     ("recreate", "plan signature"): "made anew it is signed by another key: the cell 'key'",

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from bundle_kit import Members, archive_of, mended, signed_by, verify_file
 from golden_build import GoldenSeries, build_series
+from golden_judged import build_judged
 from golden_memory import MemoryReader, files_of
 from golden_tamper import Forger, events_of, failing
 
@@ -38,6 +39,7 @@ __all__ = ["ARM", "Ground", "Grounds", "MemoryForger", "Seen", "Tried", "grounds
 
 ARM = "manipulated"
 """The arm that is attacked where one has to be chosen."""
+DERIVED = ("outcomes/", "comparisons/", "judgements/", "sets/")
 TWO_ARMS: tuple[Condition, ...] = ("baseline", "manipulated")
 SIGNED_AT = "2025-12-31T00:00:00Z"
 
@@ -67,6 +69,8 @@ class Grounds(NamedTuple):
     pair: Mapping[str, bytes]
     retried: Mapping[str, bytes]
     hardened: Mapping[str, bytes]
+    judged: Mapping[str, bytes]
+    judged_foreign: Mapping[str, bytes]
     operator: Pair
     registrar: Pair
     forger: Pair
@@ -100,8 +104,8 @@ class MemoryForger(Forger):
         self.edit_ledger(lambda records: records[0].update(body=body))
 
     def derive(self) -> None:
-        """Derive every outcome and comparison anew, as whoever wants to leave no trace does."""
-        for path in [path for path in self.files if path.startswith(("outcomes/", "comparisons/"))]:
+        """Derive everything that follows from evidence anew, as whoever wants to leave no trace does."""
+        for path in [path for path in self.files if path.startswith(DERIVED)]:
             del self.files[path]
         self.files.update(derived_files(derive_series(read_series(MemoryReader(self.files)).given)))
 
@@ -188,7 +192,9 @@ def _build(place: Path) -> Grounds:
             golden.run(planned, 1, "harness_error")
         golden.run(planned, 2 if planned.condition == ARM else 1)
     golden.finish()
-    names = ("plain", "signed", "foreign", "pair", "retried", "hardened")
+    build_judged(place / "judged")
+    build_judged(place / "judged_foreign", name="another-series", breaks_in=1)
+    names = ("plain", "signed", "foreign", "pair", "retried", "hardened", "judged", "judged_foreign")
     return Grounds(*(files_of(place / name) for name in names), operator, registrar, forger)
 
 

@@ -26,6 +26,8 @@ KINDS = (
     "blobs",
     "outcomes",
     "comparisons",
+    "judgements",
+    "sets",
     "archive",
     "manifest.json",
     "signature",

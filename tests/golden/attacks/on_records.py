@@ -119,7 +119,8 @@ def _repinned(change: Any, *, trials: bool = False) -> Change:
                 path = f"pins/{now}.json"  # noqa: PLW2901 - a pin is named by its digest
             forger.files[path] = changed
         for old, now in renamed.items():
-            forger.files["series.json"] = forger.files["series.json"].replace(old.encode(), now.encode())
+            for path in ("plan.json", "series.json"):
+                forger.files[path] = forger.files[path].replace(old.encode(), now.encode())
         forger.reopen()
         for trial in _trials(forger) if trials else ():
             forger.edit_events(trial, "harness.jsonl", lambda events: events[0]["body"].update(case=new))

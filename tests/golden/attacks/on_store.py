@@ -26,7 +26,7 @@ from oyer.evidence import (
     parse_seal,
 )
 
-__all__ = ["ROWS"]
+__all__ = ["ROWS", "results"]
 
 L, Z, T, B, R, C = "ledger", "seals", "packed trial", "blobs", "outcomes", "comparisons"
 BOMB = b"\x28\xb5\x2f\xfd\xe4" + (1 << 40).to_bytes(8, "little") + b"\x01\x00\x00"
@@ -334,28 +334,34 @@ def _bigger(name: str) -> Edit:
     return lambda value: value.update({name: 2**53 + 1})
 
 
-def _results(kind: str, pattern: str, check: int) -> tuple[Attack, ...]:
-    """Return the rows that outcomes and comparisons share."""
+def results(
+    kind: str, pattern: str, check: int, *, ground: str = "plain", other: str = "foreign"
+) -> tuple[Attack, ...]:
+    """Return the rows that all kinds of derived files share."""
     word = kind.removesuffix("s")
+    a = "an" if word[0] == "o" else "a"
+    two = "pair" if ground == "plain" else ground
     return (
-        row(f"a bit of an {word}" if word[0] == "o" else f"a bit of a {word}", "flip", kind, check, on(pattern, bit)),
-        row(f"{word} cut in half", "cut", kind, check, on(pattern, half)),
-        row(f"{word} removed", "remove", kind, check, _gone(pattern)),
+        row(f"a bit of {a} {word}", "flip", kind, check, on(pattern, bit), ground=ground),
+        row(f"{word} cut in half", "cut", kind, check, on(pattern, half), ground=ground),
+        row(f"{word} removed", "remove", kind, check, _gone(pattern), ground=ground),
         row(f"{word} of a trial that never was", "add", kind, check,
-            _copied(pattern, lambda _: f"{kind}/t9.golden.obedient.r9.json", written(_updated(repetition=9)))),
-        row(f"{word} replaced by {{}}", "empty", kind, check, on(pattern, emptied)),
+            _copied(pattern, lambda path: f"{path.rpartition('/')[0]}/t9.golden.obedient.r9.json",
+                    written(_updated(repetition=9))), ground=ground),
+        row(f"{word} replaced by {{}}", "empty", kind, check, on(pattern, emptied), ground=ground),
         row(f"{word} twice under two names", "duplicate", kind, check,
-            _copied(pattern, lambda path: path.replace(".r1", ".r2"))),
-        row(f"{word} of another series", "foreign", kind, check, _foreign(pattern)),
-        row(f"two {kind} swapped", "swap", kind, check, _swapped(f"{kind}/*"), ground="pair"),
+            _copied(pattern, lambda path: path.replace(".r1", ".r9")), ground=ground),
+        row(f"{word} of another series", "foreign", kind, check, _foreign(pattern, other), ground=ground),
+        row(f"two {kind} swapped", "swap", kind, check, _swapped(f"{kind}/*"), ground=two),
         row(f"{word} of an older version", "downgrade", kind, 4,
-            record(lambda value: value.update(oyer=value["oyer"].replace("@1", "@0")), pattern)),
-        row(f"a key twice in an {word}" if word[0] == "o" else f"a key twice in a {word}", "form", kind, 4,
-            on(pattern, twice("oyer"))),
-        row(f"a link in the place of the {word}", "name", kind, 1, linked(f"series/{kind}/"), step="archive"),
-        row(f"{word} in two cases of letters", "name", kind, 1, _copied(pattern, str.upper)),
-        row(f"{word} nested without end", "size", kind, 4, on(pattern, lambda _: DEEP)),
-        row(f"a number beyond what is exact in the {word}", "size", kind, 4, record(_bigger("repetition"), pattern)),
+            record(lambda value: value.update(oyer=value["oyer"].replace("@1", "@0")), pattern), ground=ground),
+        row(f"a key twice in {a} {word}", "form", kind, 4, on(pattern, twice("oyer")), ground=ground),
+        row(f"a link in the place of the {word}", "name", kind, 1, linked(f"series/{kind}/"), step="archive",
+            ground=ground),
+        row(f"{word} in two cases of letters", "name", kind, 1, _copied(pattern, str.upper), ground=ground),
+        row(f"{word} nested without end", "size", kind, 4, on(pattern, lambda _: DEEP), ground=ground),
+        row(f"a number beyond what is exact in the {word}", "size", kind, 4, record(_bigger("repetition"), pattern),
+            ground=ground),
     )  # fmt: skip
 
 
@@ -454,8 +460,8 @@ ROWS: tuple[Attack, ...] = (
     row("a blob that says it unfolds to a terabyte", "size", B, 1, on(BLOB, lambda _: BOMB)),
     row("a blob edited with all that names it, all derived anew", "recreate", B, "not caught",
         _content_edited(derived=True)),
-    *_results(R, OUTCOME, 8),
-    *_results(C, COMPARISON, 10),
+    *results(R, OUTCOME, 8),
+    *results(C, COMPARISON, 10),
     row("observations in another order", "reorder", R, 8, record(_relevant, OUTCOME)),
     row("an outcome that was not so", "edit", R, 8, record(_updated(status="harness_error"), OUTCOME)),
     row("an outcome without its observations", "edit", R, 8, record(_updated(observations=[]), OUTCOME)),
