@@ -27,6 +27,7 @@ class Entry(NamedTuple):
 
 COMMANDS: Mapping[str, Entry] = {
     "demo": Entry("Start", "demo", "Run the packaged experiment against three scripted subjects, then verify it."),
+    "init": Entry("Start", "init", "Write an example project that runs, or a first case for a server."),
     "pin": Entry("Run", "pin", "Lock what a suite is made of, and say what moved since."),
     "plan": Entry("Run", "plan", "Say what would run, and write it down, signed, before it does."),
     "run": Entry("Run", "run", "Run cases against subjects and say what the evidence shows."),

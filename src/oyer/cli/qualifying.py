@@ -25,6 +25,7 @@ from oyer.adjudicate import (
     mutants,
     reading_of,
 )
+from oyer.cli.project import find_project
 from oyer.cli.running import run
 from oyer.cli.scopes import load_scoped, load_suite, names_suite, narrowed
 from oyer.cli.selection import Selection, judged_by
@@ -81,11 +82,12 @@ def choose(names: Sequence[str], only: Sequence[str]) -> tuple[Selection, tuple[
 
     Raises: UsageError, RecordError with everything that is wrong.
     """
-    suites = [name for name in names if names_suite(name) is not None]
+    project = find_project()
+    suites = [name for name in names if names_suite(name, project) is not None]
     if suites and len(names) > 1:
         raise UsageError("E-SUITE-ALONE", f"{suites[0]} is a suite, and a suite is named by itself", where=names[-1])
     if suites:
-        placed = load_suite(suites[0])
+        placed = load_suite(suites[0], project=project)
         found, scope = placed.cases, placed.scope
     else:
         found, scope = load_scoped(names)

@@ -6,6 +6,7 @@ is wrong between records. Nothing is started and nothing is written. The rules t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -198,11 +199,17 @@ def _suite_scope(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[Scop
 
 def _globbed(base: Path, text: str) -> list[Path]:
     if not any(letter in text for letter in "*?["):
-        return [base / text] if (base / text).is_file() else []
+        return [_plain(base / text)] if (base / text).is_file() else []
     try:
-        return sorted(path for path in base.glob(text) if path.is_file())
+        return sorted(_plain(path) for path in base.glob(text) if path.is_file())
     except (ValueError, NotImplementedError):
         return []
+
+
+def _plain(path: Path) -> Path:
+    """A path as people would write it, `cases/a.yaml` and not `suites/../cases/a.yaml`, where that is the same file."""
+    short = Path(os.path.normpath(path))
+    return short if short.is_file() and short.resolve() == path.resolve() else path
 
 
 def _gate_problems(loaded: LoadedRecord[TrialSuite], scope: Scope) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from oyer.engine.context import scripts_of
 from oyer.engine.environment import harness_identity
-from oyer.engine.locking import lock_suite
+from oyer.engine.locking import lock_suite, look_at_server
 from oyer.engine.planning import plan_request
 from oyer.engine.rejudging import Rejudged, judge_series
 from oyer.engine.request import CaseSource, OnProgress, Progress, Registered, RunRequest, SeriesOutcome, SubjectSpec
@@ -27,6 +27,7 @@ __all__ = [
     "harness_identity",
     "judge_series",
     "lock_suite",
+    "look_at_server",
     "plan_request",
     "run_series",
     "scripts_of",

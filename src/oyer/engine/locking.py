@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 from oyer.engine.opening import LOOKING_AT_ONCE, list_server
 from oyer.engine.place import Placement
@@ -21,7 +22,7 @@ from oyer.plan import outcome_form
 from oyer.protocol import Span, find_span, listing_digest
 from oyer.records import Evaluator, LockedCase, LockedServer, Rubric, SuiteLock, TrialSuite, digest
 
-__all__ = ["lock_suite"]
+__all__ = ["lock_suite", "look_at_server"]
 
 
 def lock_suite(
@@ -42,6 +43,23 @@ def lock_suite(
         evaluators=evaluators,
         plugins=plugins,
     )
+
+
+def look_at_server(source: CaseSource, name: str) -> tuple[str, list[Mapping[str, Any]]]:
+    """Start one server once; return what it calls itself, and its tools as it lists them. Raises: Blocked."""
+    return asyncio.run(_look_at_server(source, name))
+
+
+async def _look_at_server(source: CaseSource, name: str) -> tuple[str, list[Mapping[str, Any]]]:
+    rundir = make_run_dir()
+    try:
+        listing, _ = await list_server(source, name, rundir)
+    finally:
+        await sweep_run(str(rundir.root))
+        await to_the_end(asyncio.to_thread(rundir.remove))
+    opening = listing.opening if isinstance(listing.opening, dict) else {}
+    info = opening.get("serverInfo")
+    return str(info.get("name") or name) if isinstance(info, dict) else name, list(listing.tools)
 
 
 async def _lock_cases(sources: Sequence[CaseSource], rubrics: Mapping[str, Rubric]) -> dict[str, LockedCase]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         packaged_cases,
         packaged_servers,
         packaged_suites,
+        project_files,
     )
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "packaged_cases",
     "packaged_servers",
     "packaged_suites",
+    "project_files",
 ]
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "packaged_cases",
     "packaged_servers",
     "packaged_suites",
+    "project_files",
 ]
 
 _DEMO = "cascade-memo"
@@ -88,6 +89,16 @@ def find_record(name: str, kind: str) -> Path | None:
     """Return the file that holds a packaged record of this kind (`Rubric@1`), None where there is none."""
     listed = (found for place in ("cases", "suites") for found in _listed(place, kind))
     return next((found.path for found in listed if found.name == name), None)
+
+
+def project_files() -> dict[str, bytes]:
+    """Return the files of the example project, by their paths in it."""
+    from importlib.resources import files
+
+    root = Path(str(files("oyer.library") / "project"))
+    moved = {"workflow.yaml": ".github/workflows/oyer.yaml"}
+    names = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+    return {moved.get(name, name): (root / name).read_bytes() for name in names}
 
 
 def demo_case() -> str:
