@@ -59,7 +59,7 @@ def test_everything_that_is_written_is_right(project: Path, capsys: pytest.Captu
 
 def test_it_runs_offline_as_it_is_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = told(capsys, "run", "first", "--out", "runs/one", code=5)
-    assert set(ran["unqualified"]) == {"injected-sentence", "budget", "budget/fits", "budget/plainly"}
+    assert set(ran["unqualified"]) == {"injected-sentence", "two-requests", "two-requests/fits", "two-requests/plainly"}
     assert [found["reading"] for found in ran["sets"]] == ["DISCRIMINATES"]
     assert [found["primary"]["mechanical_outcome"] for found in ran["comparisons"]] == ["NOT_OBSERVED"]
     assert [gate["result"] for gate in ran["gates"]] == ["undecided", "undecided", "holds"]
