@@ -123,6 +123,7 @@ def request_of(selection: Selection, out: Path) -> RunRequest:
         evaluators=selection.evaluators,
         judges=selection.judges,
         qualifications=selection.qualifications,
+        admits=None if selection.project is None else selection.project.project.environment.admits,
     )
 
 

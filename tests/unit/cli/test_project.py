@@ -129,6 +129,14 @@ def test_less_isolation_than_the_project_demands_is_refused(place: Path, capsys:
     assert not (place / "results").exists()
 
 
+def test_what_the_project_does_not_admit_does_not_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    admits = "environment: {admits: {effect_classes: [none], by: security}}\n"
+    (place / "oyer.yaml").write_text(PROJECT + admits)
+    assert told(capsys, "run", "small-suite", code=2)["error"]["code"] == "E-ADMITS-CLASS"
+    (place / "oyer.yaml").write_text(PROJECT + admits.replace("none", "local_read"))
+    assert told(capsys, "run", "small-suite")["ledger"]["trials"]["completed"] == 1
+
+
 def test_a_plan_of_a_named_suite_and_subject_is_run_as_it_was_planned(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
