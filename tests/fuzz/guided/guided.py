@@ -35,6 +35,7 @@ HARNESSES = {
     "protocol-ends": ("guided_protocol", "ends"),
     "subject-lines": ("guided_protocol", "subject_lines"),
     "verify-series": ("guided_verify", "series"),
+    "verify-bundle": ("guided_bundle", "bundle"),
     "conform-vectors": ("guided_conform", "vectors"),
 }
 """Harnesses by name: module and function."""

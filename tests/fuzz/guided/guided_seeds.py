@@ -17,10 +17,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path[:0] = [str(HERE), str(ROOT / "src"), str(ROOT / "tests" / "golden")]
 
+from bundle_kit import members_of, odd_header  # noqa: E402
 from golden_build import build_series  # noqa: E402
 from golden_memory import files_of  # noqa: E402
 from golden_script import CASE_FILE  # noqa: E402
 from guided import CORPUS, HARNESSES, corpus_of  # noqa: E402
+from guided_bundle import good_bundle  # noqa: E402
 from guided_verify import good  # noqa: E402
 
 from oyer.evidence import (  # noqa: E402
@@ -244,6 +246,29 @@ def verify_seeds() -> Iterator[tuple[str, str, bytes]]:
         yield "verify-series", f"mended-{file:02}", bytes([1, file, 4, 200, 2, 2]) + b"99"
 
 
+def bundle_seeds() -> Iterator[tuple[str, str, bytes]]:
+    """Yield changes of a bundle: none, one in each header field, and of each member, mended and not, put in as it is."""
+    yield "verify-bundle", "none", b""
+    for word, at in (
+        ("name", 0),
+        ("mode", 100),
+        ("size", 124),
+        ("time", 136),
+        ("sum", 148),
+        ("kind", 156),
+        ("link", 157),
+    ):
+        yield "verify-bundle", f"header-{word}", bytes([0, 0, 0, at, 1, 1]) + b"7"
+    members = sorted(members_of(good_bundle()))
+    for number, path in enumerate(members):
+        word = path.removeprefix("series/").partition("/")[0].removesuffix(".json").removesuffix(".jsonl")
+        for mode in (1, 2):
+            yield "verify-bundle", f"{word}-{number:02}-{mode}", bytes([mode, number, 0, 30, 1, 1]) + b"x"
+    for word, name, kind in (("link", members[1], b"2"), ("up", "../x", b"0"), ("twice", members[0], b"0")):
+        yield "verify-bundle", f"odd-{word}", bytes([3, 1, 0, 0, 0, 255]) + odd_header(name, 0, kind)[:255]
+    yield "verify-bundle", "cut", bytes([0, 0, 0, 90, 255, 0])
+
+
 def conform_seeds() -> Iterator[tuple[str, str, bytes]]:
     """Yield whole vectors of our own, the smallest first, and a pair of which one is like the other."""
     import yaml
@@ -267,6 +292,7 @@ def main() -> None:
         *protocol_seeds(journals),
         *chat_seeds(),
         *verify_seeds(),
+        *bundle_seeds(),
         *conform_seeds(),
     ]
     for name in HARNESSES:
