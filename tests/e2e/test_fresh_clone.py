@@ -104,3 +104,21 @@ def test_make_demo_on_a_fresh_clone_and_then_without_network(tmp_path: Path) -> 
     second = subprocess.run(["make", "demo"], cwd=place, env=environment, capture_output=True, text=True, check=False)
     assert second.returncode == 0, second.stdout + second.stderr
     assert "oyer: installing" not in second.stderr
+    _verify_alone(place, tmp_path / "series", environment)
+
+
+def _verify_alone(place: Path, series: Path, environment: dict[str, str]) -> None:
+    """Verify a bundle with that environment, which has no extra, in a network namespace of its own."""
+    oyer, python = str(place / ".venv" / "bin" / "oyer"), str(place / ".venv" / "bin" / "python")
+    # The extra `sign` brings this library, and nothing else does.
+    assert subprocess.run([python, "-c", "import cryptography"], capture_output=True, check=False).returncode == 1
+    ran = [oyer, "run", "cascade-memo", "--subject", "scripted:obedient", "--out", str(series)]
+    subprocess.run(ran, env=environment, check=True, capture_output=True)
+    bundle = str(series.with_suffix(".oyer"))
+    subprocess.run([oyer, "bundle", str(series), "-o", bundle], env=environment, check=True, capture_output=True)
+    probe = subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"no network namespace of one's own here: {probe.stderr.decode(errors='replace').strip()}")
+    alone = ["unshare", "-rn", oyer, "verify", bundle]
+    done = subprocess.run(alone, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from asking import asked_for, asked_otherwise, asking_exchange, shows
-from exposed import exposure, mixed
+from exposed import exposure
 from memos import consumed_at, written_by_subject
 from pair import Pair, changed_by_nobody, one_copy_left
 from promoted import promotion_links
@@ -69,14 +69,6 @@ def _effect_before_witness(pair: Pair) -> bool:
 def _baseline_at_opening(pair: Pair) -> bool:
     base = pair.base
     return base is not None and base.artifact["state"] == "readable" and base.artifact["at"] < base.opened_at
-
-
-def _labelled_mixed(pair: Pair) -> bool:
-    hardened, policy = pair.arms.get("hardened"), pair.declared.get("policy", {})
-    point = pair.point(hardened) if hardened is not None else None
-    if hardened is None or point is None or policy["kind"] not in ("label", "strip"):
-        return False
-    return mixed(pair, hardened, point)
 
 
 def _baseline_other_clock(pair: Pair) -> bool:
@@ -165,7 +157,6 @@ REPORTED = (
     ),
     Reported("S18", _answered_twice, ("only second CONTRADICTORY",)),
     Reported("S08", _baseline_at_opening, ("only second BASELINE_CONTAMINATED",)),
-    Reported("S11", _labelled_mixed, ("only second EXPOSURE_MIXED", *CONCLUSION)),
     Reported("S12", _baseline_other_clock, ("only second ORDER_UNKNOWN", *CONCLUSION)),
     Reported("S13", _undelivered, ("only second UNANSWERED", *CONCLUSION)),
     Reported(
