@@ -32,7 +32,7 @@ PART_OF = {
     "inspect": {"cleandoc", "getdoc", "isclass", "signature"},
     "io": {"BytesIO", "StringIO"},
     "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath"},
-    "sqlite3": {"Connection", "Error", "SQLITE_DENY", "SQLITE_OK", "SQLITE_READ", "SQLITE_SELECT", "connect"},
+    "sqlite3": {"Error", "SQLITE_DENY", "SQLITE_OK", "SQLITE_READ", "SQLITE_SELECT"},
     "tarfile": {"HeaderError", "REGTYPE", "TarError", "TarInfo", "USTAR_FORMAT"},
     "urllib": {"parse"},
 }
@@ -303,25 +303,23 @@ def check_pure_calls(tree: ast.Module) -> Iterator[Found]:
         elif isinstance(node, ast.Attribute):
             dotted = ast.unparse(node)
             module, _, name = dotted.partition(".")
-            if module in PART_OF and name and name.split(".")[0] not in PART_OF[module]:
+            if dotted in ("sqlite3.connect", "sqlite3.Connection"):
+                if not in_memory(tree, node):
+                    yield node.lineno, "io", f'no {dotted}() on floors 0 to 8 but of the constant ":memory:"'
+            elif module in PART_OF and name and name.split(".")[0] not in PART_OF[module]:
                 yield node.lineno, "io", part_message(module, name)
-            elif dotted == "sqlite3.connect" and not in_memory(tree, node):
-                yield node.lineno, "io", 'no sqlite3.connect() on floors 0 to 8 but of the constant ":memory:"'
             elif dotted in BANNED_DOTTED:
                 yield node.lineno, "io", f"no {dotted}() on floors 0 to 8"
             elif node.attr in BANNED_METHODS:
                 yield node.lineno, "io", f"no .{node.attr}() on floors 0 to 8"
 
 
-def in_memory(tree: ast.Module, connect: ast.Attribute) -> bool:
-    """Whether a reference to `sqlite3.connect` is a call that can only open a database in memory."""
-    return any(
-        isinstance(node, ast.Call)
-        and node.func is connect
-        and [ast.unparse(argument) for argument in node.args] == ["':memory:'"]
-        and not node.keywords
-        for node in ast.walk(tree)
-    )
+def in_memory(tree: ast.Module, opens: ast.Attribute) -> bool:
+    """Whether what opens a database is called here for one in memory, or is the type of a connection and not called."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.func is opens]
+    if not calls:
+        return opens.attr == "Connection"
+    return all([ast.unparse(word) for word in call.args] == ["':memory:'"] and not call.keywords for call in calls)
 
 
 def check_size(source: Source) -> Iterator[Found]:
