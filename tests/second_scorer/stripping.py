@@ -1,6 +1,6 @@
 """The policy `strip`: what it makes of an answer, what of the lure it took out, and what speaks against that.
 
-Written from the scoring law's text and decision 021; imports nothing of Oyer.
+Written from the scoring law's text and decision 023; imports nothing of Oyer.
 """
 
 from __future__ import annotations
