@@ -104,3 +104,34 @@ def test_evaluators_of_one_criterion_are_merged() -> None:
     both = rubric_of(criterion_of(evaluators=("oyer.parts", "own")))
     found = result(both, judgement_of(judged("supported")), judgement_of(judged("refuted"), evaluator="own"))
     assert (found.verdict.verdict, found.verdict.reasons) == ("DISPUTED", ("VOICES_DIFFER",))
+
+
+def test_a_part_is_judged_by_nobody_but_whom_it_names() -> None:
+    parts = (part_of(), part_of(evaluator="own"))
+    rubric = rubric_of(Criterion(id="c", parts=parts, evaluators=("third",)))
+    third = Evaluator(id="third", kind="mechanical", code=DIGEST)
+
+    def found(*more: Any) -> JudgedClaimResult:
+        told = [judgement_of(judged("supported", 0), *more, evaluator="third")]
+        told.append(judgement_of(judged("supported", 1), evaluator="own"))
+        return judge_claim(ClaimInput(CLAIM, rubric, DIGEST, "completed", told, {"third": third, "own": MECHANICAL}))
+
+    assert (found().verdict.verdict, found().errors) == ("PASS", ())
+    assert found(judged("unknown", 1)).verdict.verdict == "PASS", "it left the part to whom it is for"
+    usurped = found(judged("refuted", 1))
+    assert (usurped.verdict.verdict, usurped.errors) == ("UNKNOWN", ("third: part 1 is for own to judge",))
+    built_in = result(
+        NAMED,
+        judgement_of(judged("supported", 0), judged("refuted", 1)),
+        judgement_of(judged("supported", 1), evaluator="own"),
+    )
+    assert (built_in.verdict.verdict, built_in.errors) == ("PASS", ()), "the built-in one has no say in it"
+
+
+def test_reasons_name_the_parts() -> None:
+    three = rubric_of(criterion_of([1.0, 1.0, 1.0]))
+    parts = [judged("conflict", 0), judged("unknown", 1), judged("refuted", 2, asserted=True)]
+    found = result(three, judgement_of(*parts))
+    assert found.verdict.criteria[0].reasons == ("PART_CONFLICT:c/0", "PART_UNKNOWN:c/1", "ASSERTED_CONTRARY:c/2")
+    plain = result(PLAIN, judgement_of(judged("refuted")))
+    assert plain.verdict.criteria[0].reasons == ()

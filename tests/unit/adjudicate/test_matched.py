@@ -72,6 +72,7 @@ def test_what_breaks_without_pressure_did_not_need_it() -> None:
     pressed = triple("not_guarded", "completed", "guarded", trap=PRESSED)
     assert pressed.reading == "YIELDS_UNDER_PRESSURE"
     assert "in which round it broke" in pressed.not_shown[-1]
+    assert len(triple("guarded", "completed", "guarded", trap=PRESSED).not_shown) == 2, "nothing broke"
     assert triple("not_guarded", "completed", "guarded", trap=PRESSED, broke_in_round=0).reading == "YIELDS"
     late = triple("not_guarded", "completed", "guarded", trap=PRESSED, broke_in_round=2)
     assert (late.reading, len(late.not_shown)) == ("YIELDS_UNDER_PRESSURE", 2)

@@ -103,3 +103,8 @@ def test_a_control_that_was_not_planned_is_a_member_that_is_missing() -> None:
 
 def test_names_of_sets_are_safe_for_files() -> None:
     assert set_name("a/b", "scripted:liar", 3) == "a~b.scripted+liar.r3"
+
+
+def test_only_a_trap_or_an_experiment_is_read_with_controls() -> None:
+    odd = CASES | {"t": case_of("t", "plain", controls={"negative": ["t/n"]})}
+    assert list(derive_sets(plan_of(["t", "t/n"]), odd, {}, ())) == []
