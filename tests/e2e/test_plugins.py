@@ -155,3 +155,10 @@ def test_an_evaluator_is_the_code_that_was_declared(place: Path) -> None:
     said = oyer("run", place / "case.yaml", "--plugin", place / "mine.py", *words)
     assert (said.code, "E-PLUGIN-CODE" in said.error) == (3, True)
     assert not (place / "out").exists()
+
+
+def test_known_subjects_are_told_apart_by_it(place: Path) -> None:
+    out = ["--out", place / "tried", "--record", place / "records", "--double", "oracle", "--double", "idle"]
+    said = oyer("qualify", place / "case.yaml", "--plugin", place / "mine.py", *out)
+    (found,) = said.value["qualifications"]
+    assert {one["double"]: one["found"] for one in found["doubles"]}["oracle"] == "PASS", found

@@ -9,6 +9,7 @@ import click
 
 from oyer.cli.commands import COMMANDS
 from oyer.cli.options import json_option
+from oyer.cli.plugins import plugin_option
 
 if TYPE_CHECKING:
     from oyer.cli.qualifying import Evidence, Group, Tried
@@ -37,6 +38,7 @@ NOT_QUALIFIED = 1
     metavar="DIR",
     help="Where the records go. `oyer run` looks for them there.",
 )
+@plugin_option
 @json_option
 def command(
     names: tuple[str, ...],
@@ -46,6 +48,7 @@ def command(
     jobs: int,
     out: Path | None,
     record: Path,
+    plugins: tuple[Path, ...],
     as_json: bool,
 ) -> int:
     """Show cases to subjects whose truth is known, through the real engine, and say whether each is told apart.
@@ -57,12 +60,12 @@ def command(
     from oyer.cli.qualifying import Evidence, choose, members_of, try_doubles
     from oyer.cli.terminal import print_json
 
-    selection, named = choose(names, only)
+    selection, named = choose(names, only, plugins)
     place = new_series_path(out)
     found: list[Qualification] = []
     for group in members_of([placed.loaded.case for placed in selection.cases], named):
         tried = try_doubles(selection, group, place, wanted=doubles, jobs=jobs)
-        with Evidence(tried.series) as evidence:
+        with Evidence(tried.series, selection.judges) as evidence:
             found.append(_qualification(selection, group, tried, evidence, mutate=mutate))
     if not doubles:
         _keep(found, record)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from oyer.adjudicate import (
     QUALIFYING,
+    Judge,
     Mutant,
     SeriesInput,
     SeriesResult,
@@ -25,6 +26,7 @@ from oyer.adjudicate import (
     mutants,
     reading_of,
 )
+from oyer.cli.plugins import load_judges, plugin_paths, promised
 from oyer.cli.project import find_project
 from oyer.cli.running import run
 from oyer.cli.scopes import load_scoped, load_suite, names_suite, narrowed
@@ -77,7 +79,9 @@ class Shown(NamedTuple):
     readings: Mapping[tuple[str, str], tuple[str, tuple[str, ...]]]
 
 
-def choose(names: Sequence[str], only: Sequence[str]) -> tuple[Selection, tuple[str, ...]]:
+def choose(
+    names: Sequence[str], only: Sequence[str], plugins: Sequence[Path] = ()
+) -> tuple[Selection, tuple[str, ...]]:
     """Load what the arguments name and the controls that come along; return also the ids of what was asked for.
 
     Raises: UsageError, RecordError with everything that is wrong.
@@ -86,16 +90,20 @@ def choose(names: Sequence[str], only: Sequence[str]) -> tuple[Selection, tuple[
     suites = [name for name in names if names_suite(name, project) is not None]
     if suites and len(names) > 1:
         raise UsageError("E-SUITE-ALONE", f"{suites[0]} is a suite, and a suite is named by itself", where=names[-1])
+    placed = None
+    known = promised(plugin_paths(plugins, project))
     if suites:
-        placed = load_suite(suites[0], project=project)
+        placed = load_suite(suites[0], project=project, evaluators=known)
         found, scope = placed.cases, placed.scope
     else:
-        found, scope = load_scoped(names)
+        found, scope = load_scoped(names, known)
     named = [each.loaded.case.id for each in narrowed(found, only, scope)]
     controls = [name for each in named for _, name in controls_of(scope.cases[each].loaded.case)]
     wanted = dict.fromkeys((*named, *controls))
     cases = tuple(scope.cases[name] for name in wanted if name in scope.cases)
-    return Selection(cases, (), None, 0, 1, None, *judged_by(cases, scope)), tuple(named)
+    rubrics, evaluators = judged_by(cases, scope)
+    judges = load_judges(plugin_paths(plugins, project, placed), evaluators)
+    return Selection(cases, (), None, 0, 1, None, rubrics, evaluators, judges=judges), tuple(named)
 
 
 def members_of(cases: Sequence[Case], named: Sequence[str]) -> list[Group]:
@@ -155,17 +163,19 @@ def try_doubles(selection: Selection, group: Group, out: Path, *, wanted: Sequen
 class Evidence:
     """The retained evidence of the series of one group, read once and derived as often as it is asked for.
 
-    A context manager: large payloads are fetched from the series when they are looked at.
+    `judges` are evaluators of plug-ins, which judge again under changed declarations. A context manager: large payloads
+    are fetched from the series when they are looked at.
     """
 
-    def __init__(self, series: Sequence[Path]) -> None:
+    def __init__(self, series: Sequence[Path], judges: Mapping[str, Judge]) -> None:
         self._series = series
+        self._judges = judges
         self._held = ExitStack()
         self._given: list[SeriesInput] = []
 
     def __enter__(self) -> Evidence:
         for path in self._series:
-            given = read_series(self._held.enter_context(SeriesReader(path))).given
+            given = read_series(self._held.enter_context(SeriesReader(path)), self._judges).given
             read = {trial: given.trials[trial] for trial in given.trials}
             self._given.append(given._replace(trials=read))
         return self
