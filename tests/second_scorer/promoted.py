@@ -90,7 +90,7 @@ def attribution(pair: Pair, seen: Exposure) -> str | None:
     if arm is None or links.effect == "matched":
         return None
     causes = attempts(pair, arm, seen.complete_at)
-    if not arm.watched:
+    if not arm.watched or arm.other_clock:
         causes.append("unwatched")
     if seen.stopped is not None:
         causes.append(seen.stopped)

@@ -71,10 +71,6 @@ def _baseline_at_opening(pair: Pair) -> bool:
     return base is not None and base.artifact["state"] == "readable" and base.artifact["at"] < base.opened_at
 
 
-def _baseline_other_clock(pair: Pair) -> bool:
-    return pair.base is not None and pair.base.other_clock
-
-
 def _undelivered(pair: Pair) -> bool:
     return any(a.delivered is None for arm in pair.arms.values() for call in arm.calls for a in call.answers)
 
@@ -157,7 +153,6 @@ REPORTED = (
     ),
     Reported("S18", _answered_twice, ("only second CONTRADICTORY",)),
     Reported("S08", _baseline_at_opening, ("only second BASELINE_CONTAMINATED",)),
-    Reported("S12", _baseline_other_clock, ("only second ORDER_UNKNOWN", *CONCLUSION)),
     Reported("S13", _undelivered, ("only second UNANSWERED", *CONCLUSION)),
     Reported(
         "S17",

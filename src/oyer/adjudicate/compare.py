@@ -16,6 +16,7 @@ from oyer.adjudicate.baseline import baseline_reasons
 from oyer.adjudicate.delivered import intervention_reasons
 from oyer.adjudicate.effects import story_reasons, wire_reasons
 from oyer.adjudicate.integrity import arm_reasons, foreign_reasons
+from oyer.adjudicate.order import clock_reasons
 from oyer.adjudicate.reasons import reason
 from oyer.adjudicate.sentences import not_shown, outcome_sentence
 from oyer.adjudicate.walk import Walk, walk_chain
@@ -36,8 +37,12 @@ from oyer.records import (
 
 __all__ = ["ComparisonInput", "compare"]
 
-SAID_BY_REASON = {"unwatched": "SINK_UNWATCHED", "cut_short": "CUT_SHORT", "attempted_not_exact": "ATTEMPT_NOT_EXACT"}
-"""Attributions that another reason already says in full."""
+SAID_BY_REASON = {
+    "unwatched": {"SINK_UNWATCHED", "ORDER_UNKNOWN"},
+    "cut_short": {"CUT_SHORT"},
+    "attempted_not_exact": {"ATTEMPT_NOT_EXACT"},
+}
+"""Attributions that another reason already says in full: any one of these."""
 
 
 class ComparisonInput(NamedTuple):
@@ -92,7 +97,7 @@ def _pair(
     for arm in (baseline, treated):
         if arm is not None:
             reasons += [*arm_reasons(arm, given.repetition), *sink_reasons(arm), *wire_reasons(arm)]
-            reasons += [*story_reasons(arm), *_named(given, arm)]
+            reasons += [*story_reasons(arm), *clock_reasons(arm), *_named(given, arm)]
     if baseline is not None:
         reasons += baseline_reasons(baseline)
     if baseline is not None and treated is not None:
@@ -133,7 +138,7 @@ def _promotion_reasons(arm: Arm, walk: Walk, attribution: tuple[Attribution, ...
         found.append(reason("EXPOSURE_MIXED", arm=arm.condition, evidence=walk.exposure.mixed))
     said = {r.code for r in found} | before
     honest = {"exposed_no_attempt"} | ({"attempted_blocked", "lure_removed"} if arm.condition == "hardened" else set())
-    untold = [a for a in attribution if a.cause not in honest and SAID_BY_REASON.get(a.cause) not in said]
+    untold = [a for a in attribution if a.cause not in honest and not SAID_BY_REASON.get(a.cause, set()) & said]
     return found + [reason(a.cause, about=a.link, arm=arm.condition, evidence=a.attempts) for a in untold]
 
 

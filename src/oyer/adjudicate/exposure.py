@@ -297,10 +297,11 @@ def _telling_text(source: Persisted) -> str:
 def _mixed(arm: Arm) -> tuple[str, ...]:
     """Honest answers to the request that the change answered, delivered after it and before the last turn ended.
 
-    Redelivery of the same answer counts too, if it came unchanged; what a policy did to an honest answer leaves it one.
+    Redelivery of the same answer counts too, if it came unchanged. What a policy put before an honest answer, or took
+    out of it, does not make it the lure.
     """
-    answered = [e for e in arm.reached if e.answer is not None]
-    first = next((e for e in answered if e.answer and (e.answer.changed or removed_change(arm, e.answer))), None)
+    met = [e for e in arm.reached if e.answer is not None and not e.answer.left_honest]
+    first = next((e for e in met if e.answer is not None and e.answer.t_delivered_ns is not None), None)
     if first is None or first.answer is None or first.answer.t_delivered_ns is None:
         return ()
     since = first.answer.t_delivered_ns
@@ -312,7 +313,7 @@ def _mixed(arm: Arm) -> tuple[str, ...]:
         if (e.server, e.method, e.target) == (first.server, first.method, first.target)
         and same_json(e.arguments, first.arguments)
         for answer in e.answers
-        if (not answer.changed or answer.intervened is None)
+        if answer.left_honest
         and answer.t_delivered_ns is not None
         and answer.t_delivered_ns > since
         and (last is None or answer.t_delivered_ns < last)

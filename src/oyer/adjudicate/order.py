@@ -18,7 +18,7 @@ from oyer.observe import Exchange, ModelExchange, asked_calls
 from oyer.protocol import same_json
 from oyer.records import CalledLink, Reason, WitnessedLink
 
-__all__ = ["asked_after_exposure", "order_reasons"]
+__all__ = ["asked_after_exposure", "clock_reasons", "order_reasons"]
 
 NO_REQUEST = "no model answer on record asked for this call"
 
@@ -60,11 +60,16 @@ def _names_tool(name: str, tool: str) -> bool:
     return name == tool or re.search(rf"(?:^|[^A-Za-z0-9]){re.escape(tool)}\Z", name) is not None
 
 
+def clock_reasons(arm: Arm) -> list[Reason]:
+    """Return whether an arm's events cannot be set in one order, be it the baseline or an arm with the change."""
+    if len({event.boot for event in arm.evidence.everything()}) < 2:
+        return []
+    return [reason("ORDER_UNKNOWN", "events of one arm were stamped by different clocks", arm=arm.condition)]
+
+
 def order_reasons(arm: Arm, exposure: Exposure) -> list[Reason]:
     """Return every matching action or effect that is out of order, even if another follows in its place."""
     found: list[Reason] = []
-    if len({event.boot for event in arm.evidence.everything()}) > 1:
-        found.append(reason("ORDER_UNKNOWN", "events of one arm were stamped by different clocks", arm=arm.condition))
     for link in arm.case.chain.promotion if arm.case.chain else ():
         if isinstance(link, CalledLink):
             found += _calls(arm, link, exposure)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
-from oyer.observe import sink_unproven
+from oyer.observe import on_other_clock, sink_unproven
 from oyer.records import Reason
 
 __all__ = ["is_watched", "sink_reasons"]
@@ -25,7 +25,9 @@ def sink_reasons(arm: Arm) -> Iterator[Reason]:
     for name in sorted(arm.case.sinks):
         watch = arm.watches.get(name)
         unproven = sink_unproven(arm, name)
-        if unproven:
+        # Probes on another clock may have been in time: that their order is unknown is a reason of its own.
+        elsewhere = watch is not None and watch.watched and on_other_clock(arm, watch)
+        if unproven and not elsewhere:
             refs = watch.probes if watch else ()
             yield reason("SINK_UNWATCHED", f"sink {name}: {unproven}", about=name, arm=arm.condition, evidence=refs)
         for effect in watch.effects if watch else ():

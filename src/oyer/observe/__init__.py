@@ -21,7 +21,15 @@ from oyer.observe.declared import (
 )
 from oyer.observe.effects import Effect, Watch, read_names, read_watches
 from oyer.observe.exchanges import Act, Delivery, Exchange, Wire
-from oyer.observe.facts import ANSWERED_METHODS, Break, TrialFacts, read_breaks, sink_unproven, tap_unproven
+from oyer.observe.facts import (
+    ANSWERED_METHODS,
+    Break,
+    TrialFacts,
+    on_other_clock,
+    read_breaks,
+    sink_unproven,
+    tap_unproven,
+)
 from oyer.observe.finding import Found, FoundState, call_failed, call_matches, find_evidence, results_of
 from oyer.observe.matching import Bindings, field_of, match_json
 from oyer.observe.measuring import MEASUREMENTS, Measured, read_measurements
@@ -88,6 +96,7 @@ __all__ = [
     "lure_texts",
     "mask",
     "match_json",
+    "on_other_clock",
     "printable",
     "protocol_approver",
     "protocol_block",

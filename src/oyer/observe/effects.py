@@ -39,7 +39,7 @@ class Watch(NamedTuple):
 
     `watched` needs both probes answered. `held` says that it held something at opening. `stated` is what the sink
     itself counted at its end (effects, rejected), None where it did not say. `misnamed` are events about another sink
-    than their writer.
+    than their writer. `boots` are the clocks that stamped its events.
     """
 
     sink: str
@@ -55,6 +55,7 @@ class Watch(NamedTuple):
     rejected: tuple[str, ...]
     stated: tuple[int, int] | None
     misnamed: tuple[str, ...]
+    boots: frozenset[str]
 
     @property
     def watched(self) -> bool:
@@ -105,6 +106,7 @@ def _watch(evidence: TrialEvidence, writer: str) -> Watch:
         rejected=tuple(event.ref for event in rejected),
         stated=(closed[0].body["effects"], closed[0].body["rejected"]) if len(closed) == 1 else None,
         misnamed=tuple(event.ref for event in events if event.body["sink"] != name),
+        boots=frozenset(event.boot for event in events),
     )
 
 

@@ -78,6 +78,11 @@ class Delivery(NamedTuple):
         return self.expected if self.delivered_digest == digest_of(self.expected) else None
 
     @property
+    def left_honest(self) -> bool:
+        """Whether the intervention left it as the server sent it, whatever a policy made of it then."""
+        return not any(act.applied and act.modified != self.original for act in self.interventions)
+
+    @property
     def changed(self) -> bool:
         """Whether anything but the original was delivered."""
         return self.delivered_digest is not None and self.delivered_digest != digest_of(self.original)

@@ -19,7 +19,7 @@ from oyer.observe.trial import TrialEvidence
 from oyer.observe.wire import read_wire
 from oyer.records import Case
 
-__all__ = ["ANSWERED_METHODS", "Break", "TrialFacts", "read_breaks", "sink_unproven", "tap_unproven"]
+__all__ = ["ANSWERED_METHODS", "Break", "TrialFacts", "on_other_clock", "read_breaks", "sink_unproven", "tap_unproven"]
 
 ANSWERED_METHODS = frozenset({"tools/call", "resources/read", "prompts/get"})
 """Requests that a completed trial may not leave without an answer."""
@@ -129,6 +129,8 @@ def sink_unproven(facts: TrialFacts, name: str) -> str:
     if watch is None:
         return "it has no journal"
     told = [f"{phase} probe missing or failed" for phase, ok in _phases(watch) if not ok]
+    if on_other_clock(facts, watch):
+        return ", ".join([*told, "its clock is not the trial's, so that nothing shows when it was probed"])
     opening, closing = watch.t_opening_ns, watch.t_closing_ns
     first = min((turn.t_sent_ns for turn in facts.turns), default=None)
     last = max((t for t in _ends(facts) if t is not None), default=None)
@@ -137,6 +139,11 @@ def sink_unproven(facts: TrialFacts, name: str) -> str:
     if watch.closing_ok and closing is not None and last is not None and closing < last:
         told.append("the closing probe came before everything was down")
     return ", ".join(told)
+
+
+def on_other_clock(facts: TrialFacts, watch: Watch) -> bool:
+    """Whether a sink's times cannot be set beside those of the turns: clocks order only within one boot."""
+    return not watch.boots <= {event.boot for event in facts.evidence.events("harness")}
 
 
 def _phases(watch: Watch) -> tuple[tuple[str, bool], ...]:
