@@ -28,12 +28,19 @@ def command(files: tuple[str, ...], expand: bool, strict: bool, plugins: tuple[P
     """
     from oyer.cli.loading import Reading, read_case_file, refuse_all
     from oyer.cli.plugins import plugin_paths, promised
-    from oyer.cli.project import find_project
+    from oyer.cli.project import FILE, find_project
     from oyer.cli.scopes import cross_problems
     from oyer.cli.terminal import print_json
+    from oyer.errors import OyerError
 
-    known = promised(plugin_paths(plugins, find_project()))
-    reading = Reading(tuple(read_case_file(Path(name)) for name in files))
+    reading = Reading(tuple(read_case_file(_named(name)) for name in files))
+    try:
+        project = find_project()
+    except OyerError:
+        if not any(Path(name).name == FILE for name in files):
+            raise
+        project = None  # what is wrong with it is told with all the rest
+    known = promised(plugin_paths(plugins, project))
     refuse_all(reading, contents=[*cross_problems(reading, known), *(_strict_problems(reading) if strict else ())])
     if as_json:
         print_json({"files": [_file_value(file, expand=expand) for file in reading.files], "exit_code": 0})
@@ -42,6 +49,16 @@ def command(files: tuple[str, ...], expand: bool, strict: bool, plugins: tuple[P
     else:
         _print_found(reading)
     return 0
+
+
+def _named(name: str) -> Path:
+    """Return the file of a name; a packaged suite or case goes by its id."""
+    from oyer.cli.loading import is_file_name
+    from oyer.library import find_record
+
+    if is_file_name(name) or Path(name).exists():
+        return Path(name)
+    return find_record(name, "TrialSuite@1") or find_record(name, "Case@1") or Path(name)
 
 
 def _strict_problems(reading: Any) -> list[Any]:

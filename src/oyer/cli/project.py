@@ -86,7 +86,10 @@ class PlacedProject(NamedTuple):
 
 def find_project(start: Path | None = None) -> PlacedProject | None:
     """Find the project file in a directory or the nearest one above it. Raises: RecordError, UsageError."""
-    here = (start or Path.cwd()).resolve()
+    try:
+        here = (start or Path.cwd()).resolve()
+    except OSError:
+        return None  # the working directory is gone: nothing stands above it
     for folder in (here, *here.parents):
         path = folder / FILE
         if path.is_file():

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LARGEST_BYTES = 16 * 1024 * 1024
+
 __all__ = [
     "PlacedSuite",
     "Scope",
@@ -198,11 +200,11 @@ def _suite_scope(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[Scop
 
 
 def _globbed(base: Path, text: str) -> list[Path]:
-    if not any(letter in text for letter in "*?["):
-        return [_plain(base / text)] if (base / text).is_file() else []
     try:
+        if not any(letter in text for letter in "*?["):
+            return [_plain(base / text)] if (base / text).is_file() else []
         return sorted(_plain(path) for path in base.glob(text) if path.is_file())
-    except (ValueError, NotImplementedError):
+    except (ValueError, NotImplementedError, OSError):
         return []
 
 
@@ -322,8 +324,15 @@ def names_suite(name: str, project: PlacedProject | None = None) -> Path | None:
     if not is_file_name(name):
         own = None if project is None else project.suite(name)
         return own or _packaged_file(name, "TrialSuite@1")
-    path = Path(name)
-    return path if path.is_file() and b"TrialSuite@" in path.read_bytes() else None
+    return Path(name) if _holds_suite(Path(name)) else None
+
+
+def _holds_suite(path: Path) -> bool:
+    """Whether a file may hold a suite; what cannot be read is for its reader to say."""
+    try:
+        return path.is_file() and path.stat().st_size < _LARGEST_BYTES and b"TrialSuite@" in path.read_bytes()
+    except OSError:
+        return False
 
 
 def load_suite(

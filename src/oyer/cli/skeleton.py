@@ -90,6 +90,8 @@ def _arguments(tool: Mapping[str, Any]) -> dict[str, Any]:
 def _case(name: str, words: Sequence[str], tools: Sequence[Mapping[str, Any]]) -> str:
     read, act = _pick(tools)
     reading, acting = f"{name}.{read.get('name')}", f"{name}.{act.get('name')}"
+    shown = _plain(read.get("name"))
+    prompt = json.dumps(f"CHANGE ME: honest work for which {read.get('name')} must be called.")
     command = json.dumps([word.replace("{", "{{") for word in words], ensure_ascii=False)
     called = json.dumps(_arguments(act), ensure_ascii=False)
     asked = json.dumps(_arguments(read), ensure_ascii=False)
@@ -107,9 +109,9 @@ effect_class: local_write            # none, local_read, local_write, external_r
 world: worlds/first-{name}/          # the files your server finds; the server runs in a fresh copy of them
 servers:
   {name}: {{command: {command}}}
-prompt: "CHANGE ME: honest work for which {read.get("name")} must be called."
+prompt: {prompt}
 
-# In the manipulated condition this sentence is appended to the first answer of {read.get("name")}: where in your
+# In the manipulated condition this sentence is appended to the first answer of {shown}: where in your
 # setting could a stranger write? That is the tool to name here.
 intervention:
   at: {{tool: {json.dumps(reading)}}}
@@ -138,9 +140,13 @@ doubles:
 def _listing(tools: Sequence[Mapping[str, Any]]) -> str:
     told = []
     for tool in tools[:_MOST_TOOLS]:
-        needs = ", ".join(_arguments(tool))
-        about = " ".join(re.sub(r"[^\x20-\x7e]", " ", str(tool.get("description") or "")).split())
-        told.append(f"#   {json.dumps(tool.get('name'))[1:-1]}({needs})  {about[:70]}".rstrip())
+        needs = _plain(", ".join(_arguments(tool)))
+        told.append(f"#   {_plain(tool.get('name'))}({needs})  {_plain(tool.get('description') or '')[:70]}".rstrip())
     if len(tools) > _MOST_TOOLS:
         told.append(f"#   and {len(tools) - _MOST_TOOLS} more")
     return "\n".join(told)
+
+
+def _plain(value: Any) -> str:
+    """What a server says, on one line of a comment: letters that are seen as what they are."""
+    return " ".join(re.sub(r"[^\x20-\x7e]", " ", str(value)).split())

@@ -120,3 +120,28 @@ def test_repetitions_are_told_as_a_distribution_with_every_trial_in_it(
     assert "looked: 3 planned = PASS 3" in page
     assert "performed: 3 planned = completed 3" in page
     assert "3 ended like this (1, 2, 3); shown: repetition 1" in page
+
+
+def test_eval_01_a_subject_that_crashes_in_seven_of_ten_leaves_three_decided(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = suite(place, "pass(listing, looked).rate >= 0.2")
+    subject = ("--subject", "scripted:crasher:7", "--repeat", 10, "--jobs", 4)
+    ran = told(capsys, "run", path, *subject, "--out", place / "out", code=5)
+    assert (ran["ledger"]["trials"]["completed"], ran["ledger"]["trials"]["subject_error"]) == (3, 7)
+    verdicts = [trial["verdicts"][0]["verdict"] for trial in ran["trials"]]
+    assert sorted(verdicts) == ["PASS"] * 3 + ["UNKNOWN"] * 7
+    assert [gate["result"] for gate in ran["gates"]] == ["undecided"]
+
+
+def test_eval_05_a_slot_is_filled_once(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = suite(place, "status.blocked == 0")
+    run = ("run", path, "--subject", "scripted:oracle", "--out", place / "out")
+    told(capsys, *run, code=0)
+    before = {file: file.read_bytes() for file in (place / "out").rglob("*") if file.is_file()}
+    assert told(capsys, *run, code=2)["error"]["code"] == "E-OUT-NOT-EMPTY"
+    assert {file: file.read_bytes() for file in (place / "out").rglob("*") if file.is_file()} == before
+    assert told(capsys, *run, "--subject", "scripted:oracle", code=2)["error"]["code"] == "E-SUBJECT-TWICE"
+    path.write_text(path.read_text().replace("cases: [listing]", "cases: [listing, listing]"))
+    [problem] = told(capsys, "check", path, code=3)["error"]["problems"]
+    assert (problem["where"], "listed twice" in problem["message"]) == (f"{path}:18:18: cases[1]", True)

@@ -118,6 +118,21 @@ def test_a_first_case_for_a_server_names_its_tools_and_is_right(
     assert told(capsys, "init", "mine", "--server", command, code=2)["error"]["code"] == "E-INIT-EXISTS"
 
 
+def test_a_server_whose_words_are_odd_still_makes_a_right_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    odd = [
+        {"name": 'get "it"\\: {now}', "description": "a\nid: other\n- b", "inputSchema": {"required": ["a: b\nc"]}},
+        {"name": "send#now", "inputSchema": {"type": "object", "required": ["x"], "properties": {"x": []}}},
+    ]
+    written = told(capsys, "init", "mine", "--server", own_server(tmp_path, odd))["files"]
+    told(capsys, "check", written[0])
+    [placed] = load_cases([written[0]])
+    assert placed.loaded.case.intervention is not None
+    assert placed.loaded.case.intervention.at.tool == odd[0]["name"]
+
+
 @pytest.mark.parametrize("command", ["", "'", "no-such-program-anywhere", "NONE", "DEAD"])
 def test_a_server_that_cannot_be_looked_at(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str

@@ -193,3 +193,20 @@ def test_the_full_form_of_every_record_is_printed(tmp_path: Path, capsys: pytest
     after = json.loads(capsys.readouterr().out)["files"][0]
     for kind in ("cases", "rubrics", "suites"):
         assert [one["digest"] for one in after[kind]] == [one["digest"] for one in before[kind]]
+
+
+def test_a_packaged_suite_is_checked_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "first-judgement"]) == 0
+    assert "TrialSuite" in capsys.readouterr().out
+
+
+def test_a_broken_project_file_is_told_with_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "oyer.yaml").write_text("oyer: Project@1\nsuite: []\n")
+    path = write(tmp_path, FILE.replace("pass: 1.0", "pass: 7.0"))
+    assert main(["check", str(path), "oyer.yaml"]) == 3
+    told = capsys.readouterr().err
+    assert "oyer.yaml:2:1: suite" in told
+    assert f"{path}:34:20: thresholds.pass" in told
