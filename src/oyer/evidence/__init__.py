@@ -52,7 +52,7 @@ from oyer.evidence.manifest import (
     parse_manifest,
 )
 from oyer.evidence.packing import attempt_dir, pack, packed_path, unpack
-from oyer.evidence.payloads import INLINE_LIMIT_BYTES, make_payload, payload_bytes
+from oyer.evidence.payloads import INLINE_LIMIT_BYTES, inline_bytes, make_payload, payload_bytes
 from oyer.evidence.redactor import RedactingStream, Redactor
 from oyer.evidence.seals import (
     ACTS,
@@ -160,6 +160,7 @@ __all__ = [
     "encode_manifest",
     "encode_seal",
     "encode_signed",
+    "inline_bytes",
     "is_member_path",
     "is_sealable",
     "is_stored_path",

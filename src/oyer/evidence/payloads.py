@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, UnsetType
 from oyer.errors import EvidenceError
 from oyer.evidence.canonical import DIGEST_PATTERN, MAX_SAFE_INT, digest_of
 
-__all__ = ["INLINE_LIMIT_BYTES", "PayloadForm", "make_payload", "payload_bytes", "proven_bytes"]
+__all__ = ["INLINE_LIMIT_BYTES", "PayloadForm", "inline_bytes", "make_payload", "payload_bytes", "proven_bytes"]
 
 INLINE_LIMIT_BYTES = 4096
 
@@ -89,6 +89,18 @@ def proven_bytes(form: PayloadForm, fetch: Callable[[str], bytes | None]) -> byt
     if len(raw) != form.size or digest_of(raw) != form.sha256:
         raise EvidenceError("E-PAYLOAD-DIGEST", "payload content differs from its recorded digest", where=form.sha256)
     return raw
+
+
+def inline_bytes(payload: Mapping[str, Any]) -> bytes | None:
+    """Return the content of a payload that sits in an event, None where it is a blob.
+
+    Only for an event that `check_journal` found good: it has compared size and digest, and they are not asked again.
+    """
+    text = payload.get("text")
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    encoded = payload.get("base64")
+    return base64.b64decode(encoded) if isinstance(encoded, str) else None
 
 
 def _content(form: PayloadForm, fetch: Callable[[str], bytes | None]) -> bytes:

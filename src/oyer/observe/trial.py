@@ -11,7 +11,16 @@ from types import MappingProxyType
 from typing import Any
 
 from oyer.errors import EvidenceError, Problem
-from oyer.evidence import AttemptCheck, Envelope, Event, body_payloads, check_attempt, payload_bytes, split_ref
+from oyer.evidence import (
+    AttemptCheck,
+    Envelope,
+    Event,
+    body_payloads,
+    check_attempt,
+    inline_bytes,
+    payload_bytes,
+    split_ref,
+)
 
 __all__ = ["HARNESS", "Fetch", "TrialEvidence", "read_trial", "trial_of"]
 
@@ -83,6 +92,9 @@ class TrialEvidence:
 
     def payload_of(self, value: Mapping[str, Any]) -> bytes | None:
         """Return the content of one payload object, under the same rule as `payload`."""
+        inline = inline_bytes(value)
+        if inline is not None:
+            return inline
         try:
             return payload_bytes(value, self._fetch)
         except EvidenceError:
