@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from evidence_kit import make_case
 from gate_kit import gate, performances, series
 from set_kit import case_of, comparison_of, outcome_of, plan_of
 
@@ -164,6 +165,8 @@ def test_every_subject_must_hold_a_gate() -> None:
     assert result.result == F
     assert "(s holds, u does_not_hold)" in result.sentence
     assert "performed(c) for u: 1 planned = failed 1 + undecided 0" in result.sentence
+    counted = gate("status.completed == 2", series(plan, told))
+    assert (counted.result, "status.completed: 2 of 2 trials" in counted.sentence) == (T, True)
 
 
 def test_exit_codes() -> None:
@@ -222,3 +225,8 @@ def test_a_word_for_several_repetitions_is_named() -> None:
     assert list(check_gate(asked, CASES)) == []
     (flaw,) = check_gate(asked, CASES, repetitions=3)
     assert (flaw.code, flaw.column) == ("E-GATE-QUANTIFIER", 1)
+
+
+def test_an_experiment_has_a_mechanical_outcome_to_ask_for() -> None:
+    case = make_case()
+    assert list(check_gate(parse_gate(f"mechanical_outcome({case.id}) == CONFIRMED"), {case.id: case})) == []
