@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from oyer.adjudicate.arm import Arm
-from oyer.adjudicate.exposure import Exposure
 from oyer.adjudicate.reasons import reason
+from oyer.adjudicate.tracing import Exposure
 from oyer.observe import Exchange, ModelExchange, asked_calls
 from oyer.protocol import same_json
 from oyer.records import CalledLink, Reason, WitnessedLink

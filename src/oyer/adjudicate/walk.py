@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from oyer.adjudicate.arm import Arm
-from oyer.adjudicate.exposure import Exposure, trace_exposure
+from oyer.adjudicate.exposure import trace_exposure
 from oyer.adjudicate.order import asked_after_exposure, order_reasons
+from oyer.adjudicate.tracing import Exposure
 from oyer.records import CalledLink, LinkResult, Reason, WitnessedLink
 
 __all__ = ["Walk", "walk_chain"]
