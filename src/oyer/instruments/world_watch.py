@@ -26,7 +26,8 @@ KEPT_BYTES = 1024 * 1024
 READ_BYTES = 16 * 1024 * 1024
 """A file that is named by a matcher is kept with its content up to this size."""
 READ_FILES = 1000
-"""How many named files are kept at one look; what is beyond it is named, without its content."""
+READ_TOTAL_BYTES = 128 * 1024 * 1024
+"""How many named files are kept at one look, and how much of them; what is beyond is named, without its content."""
 
 Phase = Literal["opening", "between", "closing"]
 
@@ -98,11 +99,13 @@ class WorldWatch:
     async def _read(self, snapshot: Snapshot, phase: Phase) -> None:
         """Keep the content of every file that is named, as it was when it was looked at."""
         named = [entry for entry in snapshot.entries if is_named(self._named, entry.path)]
+        left = READ_TOTAL_BYTES
         for number, entry in enumerate(named):
             content = None
-            if number < READ_FILES:
+            if number < READ_FILES and entry.size_bytes <= left:
                 shared = entry.path in snapshot.shared
                 content = await asyncio.to_thread(content_of, self._root, entry, shared, READ_BYTES)
+                left -= 0 if content is None else len(content)
             body = {"path": entry.path, "phase": phase, "sha256": f"sha256:{entry.sha256}", "size": entry.size_bytes}
             if content is None:
                 body["why"] = "too large, too many, no file of its own, or changed again since it was looked at"

@@ -1,7 +1,7 @@
 """Rows of a SQLite database from its bytes alone: nothing is opened on a disk, and nothing that it declares is run.
 
 Owns the one place where the core touches `sqlite3`: an in-memory connection that may only read. Views, virtual tables,
-triggers, functions and attached files are refused, whatever the file says of itself; work is bounded.
+generated columns and attached files are refused, whatever the file says of itself; work and memory are bounded.
 Source: SQLite, "The database file format" and "Defense against the dark arts".
 """
 
@@ -13,6 +13,8 @@ from typing import Any
 __all__ = ["Unreadable", "read_rows"]
 
 MAX_ROWS = 100_000
+MAX_BYTES = 64 * 1024 * 1024
+"""What the values of one table may hold together: a damaged file can make many rows of the same pages."""
 MAX_STEPS = 50_000_000
 """Steps of SQLite's machine for one table; a file that was made to go round in circles ends here."""
 STEPS_AT_ONCE = 10_000
@@ -58,14 +60,20 @@ def _rows(connection: sqlite3.Connection, table: str) -> tuple[dict[str, Any], .
     kind, sql = made
     if kind != "table" or not str(sql).lstrip().upper().startswith("CREATE TABLE"):
         raise Unreadable(f"{table} is no base table")
+    if connection.execute("SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", (table,)).fetchone():
+        raise Unreadable(f"{table} has generated columns, which are not computed")
     connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY)
     quoted = table.replace('"', '""')
     cursor = connection.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 - a name cannot be a parameter; it is quoted
     names = [column[0] for column in cursor.description]
-    found = cursor.fetchmany(MAX_ROWS + 1)
-    if len(found) > MAX_ROWS:
-        raise Unreadable(f"{table} has more than {MAX_ROWS} rows")
-    return tuple({name: _value(value) for name, value in zip(names, row, strict=True)} for row in found)
+    found: list[dict[str, Any]] = []
+    held = 0
+    for row in cursor:
+        held += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if len(found) == MAX_ROWS or held > MAX_BYTES:
+            raise Unreadable(f"{table} holds more than {MAX_ROWS} rows or {MAX_BYTES} bytes")
+        found.append({name: _value(value) for name, value in zip(names, row, strict=True)})
+    return tuple(found)
 
 
 def _bound(connection: sqlite3.Connection) -> None:
