@@ -114,7 +114,7 @@ from oyer.records.suite import Aggregate, Exclusion, Order, Sequential, SuiteCas
 from oyer.records.suite_rules import controls_of, set_breaches, suite_breaches
 from oyer.records.tool_names import NamedTool, tool_breaches, tools_named
 from oyer.records.validation import find_problems, problems_of, validate, validate_as
-from oyer.records.variants import Item, read_items
+from oyer.records.varying import Item, read_items
 
 __all__ = [
     "BLAMED",

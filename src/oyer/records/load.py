@@ -21,7 +21,7 @@ from oyer.records.short import WorldFiles, expand_case
 from oyer.records.short_suite import expand_rubric, expand_suite
 from oyer.records.suite import TrialSuite
 from oyer.records.validation import find_problems, validate_as
-from oyer.records.variants import Item, vary_documents
+from oyer.records.varying import Item, vary_documents
 
 __all__ = ["LoadedCase", "LoadedFile", "LoadedRecord", "parse_cases", "parse_file", "read_file"]
 

@@ -1,7 +1,7 @@
 """One case written once and pinned many times: `vary:` in a case, and the items of a file over a template.
 
 Owns how many cases a document stands for, and the id of each: the same words give the same ids, in whatever order they
-are listed. Controls go along: a variant's control is the same variant of it, where it varies in the same way.
+are listed. Controls go along: that of a varied case is made from the same values, where it varies in the same way.
 
 Must never read a file: lines come in as bytes.
 """
@@ -20,7 +20,7 @@ from oyer.records.strict_json import parse_json
 
 __all__ = ["Item", "Varied", "read_items", "vary_documents"]
 
-_MOST_VARIANTS = 10_000
+_MOST_CASES = 10_000
 _DIGITS = 10
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _HINT = "write vary: {NAME: [TEXT, TEXT]}, and use it as {var.NAME}"
@@ -133,8 +133,8 @@ def _wrong(document: Document, vary: Any) -> Iterator[Problem]:
         for index, text in enumerate(values):
             if text in values[:index]:
                 yield document.problem("E-CASE-VARY", (*path, index), "the same text stands in this list before it")
-    if count > _MOST_VARIANTS:
-        yield document.problem("E-CASE-VARY", ("vary",), f"{count} cases; at most {_MOST_VARIANTS} are made of one")
+    if count > _MOST_CASES:
+        yield document.problem("E-CASE-VARY", ("vary",), f"{count} cases; at most {_MOST_CASES} are made of one")
 
 
 def _points(vary: Mapping[str, Any], items: Sequence[Item] | None) -> Iterator[tuple[str, dict[str, str]]]:

@@ -70,7 +70,7 @@ def test_every_combination_is_a_case_with_an_id_of_its_own(tmp_path: Path) -> No
     assert len(more) == 12
 
 
-def test_a_control_goes_along_with_its_variant(tmp_path: Path) -> None:
+def test_a_control_goes_along_with_its_case(tmp_path: Path) -> None:
     path = tmp_path / "s.yaml"
     path.write_text(CASE + SUITE)
     suite = load_suite(str(path))
