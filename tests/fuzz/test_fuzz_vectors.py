@@ -84,7 +84,7 @@ def broken_files(draw: st.DrawFn) -> bytes:
     """A file of one or two vectors, the second like the first, with a few places of their evidence changed."""
     first = WHOLE[draw(st.sampled_from(sorted(WHOLE)))]
     likes = [value for value in VALUES if value["given"].get("like") == first["id"]]
-    value: Any = [first, *draw(st.lists(st.sampled_from(likes), max_size=1))]
+    value: Any = [first, *(draw(st.lists(st.sampled_from(likes), max_size=1)) if likes else ())]
     for _ in range(draw(st.integers(1, 4))):
         path = draw(st.sampled_from([path for path in places(value) if "arms" in path[:-1] or "declared" in path[:-1]]))
         old = value
