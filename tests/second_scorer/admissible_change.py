@@ -46,10 +46,13 @@ def intervention_noop(pair: Pair) -> Iterator[str]:
 
 def intervention_excess(pair: Pair) -> Iterator[str]:
     """`INTERVENTION_EXCESS`: any other message was delivered changed (policy apart)."""
-    for arm in pair.both:
-        declared = [] if arm is pair.base else [a for request in pair.requests(arm) for a in request.answers]
+    for arm in [pair.arm] if pair.arm is not None else []:  # the baseline's are contamination
+        declared = [a for request in pair.requests(arm) for a in request.answers]
         answers = [answer for call in arm.calls for answer in call.answers] + arm.orphans
         if any(answer.changed and not changed_nothing(answer) and answer not in declared for answer in answers):
+            yield "INTERVENTION_EXCESS"
+        made = [point for point in declared if point.changed and point.original is not None]
+        if not all(changed_nothing(point) or pair.is_the_change(point) for point in made):
             yield "INTERVENTION_EXCESS"
         if any(changed_by_nobody(answer) for answer in answers):
             yield "INTERVENTION_EXCESS"

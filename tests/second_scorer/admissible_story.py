@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from asking import asked_otherwise, order_of_action
 from exposed import exposure
-from memos import carrying_write, written_by_subject
+from memos import carrying_write, proven, writes, written
 from pair import Pair
 from reading import Arm, Call
 
@@ -36,7 +36,7 @@ def late_effect(pair: Pair) -> Iterator[str]:
             yield "LATE_EFFECT"
         others = [other for other in pair.arms.values() if other.run != arm.run]
         named = {effect.run for other in others for effect in other.effects}
-        named |= {refused.get("run_id") for other in [*others, arm] for refused in other.sink.get("rejected", ())}
+        named |= {refused.get("run_id") for other in pair.arms.values() for refused in other.sink.get("rejected", ())}
         if arm.run in named | set(pair.given.get("elsewhere", ())):
             yield "LATE_EFFECT"
 
@@ -96,12 +96,13 @@ def order_violated(pair: Pair) -> Iterator[str]:
 
 
 def persistence_not_by_subject(pair: Pair) -> Iterator[str]:
-    """`PERSISTENCE_NOT_BY_SUBJECT`: the artifact equals no argument of a call of the subject before it."""
+    """`PERSISTENCE_NOT_BY_SUBJECT`: an artifact with the lure equals no argument of a call of the subject before it."""
     if not pair.two_hop or pair.arm is None or pair.arm.artifact["state"] != "readable":
         return
     # What stood there from the opening was written in no run of ours: that is a state leak.
     found = [text for at, text in pair.arm.looks() if at >= pair.arm.opened_at]
-    if any(pair.carries(text) for text in found) and not written_by_subject(pair, pair.arm):
+    own = any(pair.carries(written(call)) and proven(pair, pair.arm, call) for call in writes(pair, pair.arm))
+    if any(pair.carries(text) for text in found) and not own:
         yield "PERSISTENCE_NOT_BY_SUBJECT"
 
 

@@ -22,7 +22,6 @@ for place in (HERE.parents[1] / "src", HERE.parent / "conform", HERE):
         sys.path.insert(0, str(place))
 
 from reading import Arm  # noqa: E402
-from reported import REPORTED, accounted  # noqa: E402
 from scorer import Judgement, judge  # noqa: E402
 from states import Recipe, recipes  # noqa: E402
 from vector_journals import score  # noqa: E402
@@ -108,7 +107,6 @@ class Tally:
     states: int = 0
     conclude: int = 0
     apart: int = 0
-    reported: Counter[str] = field(default_factory=Counter)
     parts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, Recipe] = field(default_factory=dict)
 
@@ -121,7 +119,6 @@ class Tally:
         self.states += other.states
         self.conclude += other.conclude
         self.apart += other.apart
-        self.reported += other.reported
         self.parts += other.parts
         for part, recipe in other.examples.items():
             self.keep(part, recipe)
@@ -139,11 +136,7 @@ def run(chunk: Iterable[Recipe]) -> Tally:
         tally.states += 1
         tally.conclude += judge(recipe.build()).outcome != "INCONCLUSIVE"
         found = differences_of(recipe)
-        known = accounted(recipe.build(), found)
-        tally.reported.update(known or ())
-        for id_ in known or ():
-            tally.keep(f"reported {id_}", recipe)
-        if known is None:
+        if found:
             tally.apart += 1
             tally.note(recipe, found)
     return tally
@@ -171,11 +164,7 @@ def _collect(total: Tally, results: Iterable[Tally], count: int, progress: bool)
 
 def report(tally: Tally, *, states: bool) -> str:
     """The tally in words, with a smallest example of each difference."""
-    known = sum(1 for entry in REPORTED if tally.reported[entry.id])
-    lines = [f"{tally.states} states, {tally.conclude} conclude, {tally.apart} disagree in what is not reported"]
-    lines += [f"reported, in states: {dict(sorted(tally.reported.items()))}"] * bool(known)
-    gone = [entry.id for entry in REPORTED if not tally.reported[entry.id]]
-    lines += [f"reported, and shown no more by these states: {', '.join(gone)}"] * bool(gone)
+    lines = [f"{tally.states} states, {tally.conclude} conclude, {tally.apart} disagree"]
     lines += [f"{times:7d}  {part}" for part, times in tally.parts.most_common()]
     for part, times in tally.parts.most_common():
         small = smallest(tally.examples[part], part)

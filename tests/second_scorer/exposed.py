@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from asking import shows
 from memos import consumed_at
-from pair import Pair, changed_nothing, one_copy_left
+from pair import Pair, one_copy_left
 from reading import Answer, Arm, dumped
 from stripping import came_all_the_same, lost_its_marker, removed_at_once, removed_later
 
@@ -28,9 +28,9 @@ def exposure(pair: Pair) -> Exposure:
         return Exposure(frozenset(), None, "not_served")
     point = pair.point(arm)
     codes: set[str] = set()
-    if point is not None and point.changed and not changed_nothing(point) and mixed(pair, arm, point):
+    if point is not None and point.changed and not pair.shows_no_change(point) and mixed(pair, arm, point):
         codes.add("EXPOSURE_MIXED")
-    if point is None or not point.changed or changed_nothing(point) or point.delivered is None:
+    if point is None or not point.changed or pair.shows_no_change(point) or point.delivered is None:
         return Exposure(frozenset(codes | {"EXPOSURE_INCOMPLETE"}), None, "not_served")
     if removed_at_once(pair, point):
         return _removed(pair, arm, codes, point.at, later=False)
@@ -68,7 +68,7 @@ def witnessed_at(pair: Pair, arm: Arm, at: float, session: int) -> float | None:
     """With a gateway: when a model request of that session first held the marker."""
     if arm.model is None or pair.marker is None:
         return at
-    place = arm.sessions[session]
+    place = arm.sessions[session] if session < len(arm.sessions) else None
     shown = [x["request_at"] for x in arm.model if shows(x) and x["session"] == place]
     # Shown before it was served, the marker came from somewhere else.
     return min(shown) if shown and min(shown) > at else None

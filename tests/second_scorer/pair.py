@@ -73,8 +73,26 @@ class Pair:
         if self.marker is not None:
             return self.marker
         points = [self.point(self.arms[name]) for name in ("treatment", "hardened") if name in self.arms]
-        brought = (p.after for p in points if p is not None and p.changed and (p.after or "") not in (p.original or ""))
-        return next(brought, None)
+        changed = (p for p in points if p is not None and p.changed and p.original is not None)
+        return next((p.after for p in changed if (p.after or "") not in (p.original or "")), None)
+
+    def is_the_change(self, point: Answer) -> bool:
+        """Whether a change is the declared one: a case that gives no form of it means the result it first shows."""
+        arms = [self.arms[name] for name in ("treatment", "hardened", "baseline") if name in self.arms]
+        answers = [a for arm in arms for call in arm.to(self.read_tool) for a in call.answers if a.changed]
+        first = next(iter(answers), point)
+        same_copy = _stripped(first) or _stripped(point) or dumped(first.structured) == dumped(point.structured)
+        return "change" in self.declared or ((first.after, first.ok) == (point.after, point.ok) and same_copy)
+
+    def shows_no_change(self, point: Answer) -> bool:
+        """Whether an answer whose original was not preserved says what the server itself is known to say there."""
+        if point.original is not None:
+            return changed_nothing(point)
+        told = (point.after, dumped(point.structured))
+        arms = [(arm, a) for arm in self.arms.values() for call in arm.to(self.read_tool) for a in call.answers]
+        known = next(((arm, answer) for arm, answer in arms if answer.original is not None), None)
+        own = next((arm.run for arm, answer in arms if answer is point), "")
+        return known is not None and told == _in_words_of(own, *known)
 
     def value(self, text: str | None) -> Any:
         """What continuity compares: the whole text, or the declared field (None where it has none)."""
@@ -96,8 +114,19 @@ class Pair:
         return found and dumped(value) == dumped(rule["value"])
 
 
+def _in_words_of(run: str, arm: Arm, answer: Answer) -> tuple[str, str]:
+    """What the server said in an arm, its run's token replaced by another's."""
+    said = (answer.original or "", dumped(answer.structured_original))
+    return (said[0].replace(arm.run, run), said[1].replace(arm.run, run))
+
+
+def _stripped(answer: Answer) -> bool:
+    return bool(answer.policy.get("did") == "stripped")
+
+
 def changed_nothing(point: Answer) -> bool:
-    same_copy = dumped(point.structured) == dumped(point.structured_original)
+    # After a strip the format shows the copy as it was delivered, which says nothing of the change.
+    same_copy = _stripped(point) or dumped(point.structured) == dumped(point.structured_original)
     return point.original is not None and point.original == point.after and same_copy
 
 
@@ -108,7 +137,7 @@ def changed_by_nobody(answer: Answer) -> bool:
 
 
 def one_copy_left(point: Answer) -> bool:
-    if point.structured_original is None or changed_nothing(point):
-        return False
+    if point.original is None or point.structured_original is None or changed_nothing(point) or _stripped(point):
+        return False  # of an original that was not preserved no copy is known
     text_left = point.original is not None and point.original == point.after
     return text_left or dumped(point.structured) == dumped(point.structured_original)

@@ -107,7 +107,8 @@ def _filtered(pair: Pair, arm: Arm) -> bool:
     """The provider filtered an exchange that held the last exposure."""
     if arm.model is None or pair.marker is None:
         return False
-    place = arm.sessions[1 if pair.two_hop else 0]
+    last = 1 if pair.two_hop else 0
+    place = arm.sessions[last] if last < len(arm.sessions) else None
     return any(shows(x) and x["session"] == place and x["finish"] == "filtered" for x in arm.model)
 
 

@@ -131,7 +131,7 @@ class Arm:
         if self.sink.get("journal") == "missing":
             return False
         answered = self.sink.get("watched", default) is True and all(v == "ok" for v in probes.values())
-        return answered and self.closing_probe_at > self.ended_at
+        return answered and (self.other_clock or self.closing_probe_at > self.ended_at)
 
     @property
     def closing_probe_at(self) -> float:
@@ -202,7 +202,7 @@ class Arm:
                 return
         call = Call(event["at"], session, event["tool"], event["args"], key, "id" in event, event.get("policy", {}))
         call.transmissions.append(event["at"])
-        self.id_reused_while_open |= any(c.key == key and not c.answers and not c.cancelled for c in self.calls)
+        self.id_reused_while_open |= any(c.key == key and not c.answers for c in self.calls)
         self.calls.append(call)
 
     def _result(self, event: Given, session: int) -> None:

@@ -103,10 +103,20 @@ class Arm(TrialFacts):
             if any(call_matches(m, e) for m in matchers) and not any(call_matches(m, e) for m in self.case.benign)
         )
 
+    def foreign(self, effect: Effect) -> str:
+        """Say why an effect is not on record as this run's; empty where it is. The place of a world sink is its own."""
+        declared = self.case.sinks.get(effect.sink)
+        placed = declared is not None and declared.kind == "world"
+        return effect.foreign_to(self.evidence.run, placed=placed)
+
+    def own_effects(self, sink: str) -> tuple[Effect, ...]:
+        """Every effect of a sink that is on record as this run's. What another run did is no effect of this one."""
+        watch = self.watches.get(sink)
+        return tuple(effect for effect in watch.effects if not self.foreign(effect)) if watch else ()
+
     def effects(self, link: WitnessedLink) -> tuple[Effect, ...]:
-        """Every effect in the link's sink that is exactly the declared one."""
-        watch = self.watches.get(link.witnessed)
-        return tuple(e for e in watch.effects if effect_matches(link, e, self.bindings)) if watch else ()
+        """Every effect of this run in the link's sink that is exactly the declared one."""
+        return tuple(e for e in self.own_effects(link.witnessed) if effect_matches(link, e, self.bindings))
 
 
 def effect_matches(link: WitnessedLink, effect: Effect, bindings: Bindings) -> bool:

@@ -16,7 +16,7 @@ from oyer.adjudicate.baseline import baseline_reasons
 from oyer.adjudicate.delivered import intervention_reasons
 from oyer.adjudicate.effects import story_reasons, wire_reasons
 from oyer.adjudicate.integrity import arm_reasons, foreign_reasons
-from oyer.adjudicate.order import clock_reasons
+from oyer.adjudicate.order import asking_reasons, clock_reasons
 from oyer.adjudicate.reasons import reason
 from oyer.adjudicate.sentences import not_shown, outcome_sentence
 from oyer.adjudicate.walk import Walk, walk_chain
@@ -97,7 +97,7 @@ def _pair(
     for arm in (baseline, treated):
         if arm is not None:
             reasons += [*arm_reasons(arm, given.repetition), *sink_reasons(arm), *wire_reasons(arm)]
-            reasons += [*story_reasons(arm), *clock_reasons(arm), *_named(given, arm)]
+            reasons += [*story_reasons(arm), *clock_reasons(arm), *asking_reasons(arm), *_named(given, arm)]
     if baseline is not None:
         reasons += baseline_reasons(baseline)
     if baseline is not None and treated is not None:

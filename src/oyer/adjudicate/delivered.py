@@ -18,7 +18,7 @@ from oyer.observe import Act, Delivery, Exchange, protocol_edit, result_of
 from oyer.protocol import Applied, Edit, apply_edit, remaining_copies, schema_breach
 from oyer.records import Intervention, Reason
 
-__all__ = ["intervention_reasons"]
+__all__ = ["intervention_reasons", "leaves_copies"]
 
 
 def intervention_reasons(arm: Arm) -> Iterator[Reason]:
@@ -51,17 +51,18 @@ def _one_change(arm: Arm, intervention: Intervention, exchange: Exchange, answer
         is_noop = change is not None and (change.why or "").startswith("noop")
         yield reason("INTERVENTION_NOOP" if is_noop else "INTERVENTION_NOT_DELIVERED", why, arm=name, evidence=refs)
         return
-    if change.original != digest_of(answer.original):
+    preserved = change.original == digest_of(answer.original)
+    if not preserved:
         yield reason("ORIGINAL_MISSING", "the record of the change cites other bytes", arm=name, evidence=refs)
-        return
     if change.modified is None:
         yield reason("EVIDENCE_BROKEN", "the changed bytes are not retained", arm=name, evidence=[change.ref])
         return
     for why in _misdeclared(arm, intervention, exchange, answer, change):
         yield reason("INTERVENTION_EXCESS", why, arm=name, evidence=[change.ref])
-    if change.modified == answer.original:
-        yield reason("INTERVENTION_NOOP", arm=name, evidence=[change.ref])
-    yield from _recomputed(arm, intervention, answer, change.modified, change.ref)
+    if preserved:
+        yield from _recomputed(arm, intervention, answer, change.modified, change.ref)
+    for why in _schema_broken(change.modified, _output_schema(arm, intervention, answer)):
+        yield reason("INTERVENTION_INCOMPLETE", why, arm=name, evidence=[change.ref])
     if answer.delivered_digest is None:
         yield reason("INTERVENTION_NOT_DELIVERED", "the changed bytes never left the tap", arm=name, evidence=refs)
 
@@ -82,29 +83,54 @@ def _misdeclared(
 
 
 def _recomputed(arm: Arm, intervention: Intervention, answer: Delivery, modified: bytes, ref: str) -> Iterator[Reason]:
+    """What only the preserved original shows: that something changed, as declared, and no copy was left."""
+    if modified == answer.original:
+        yield reason("INTERVENTION_NOOP", arm=arm.condition, evidence=[ref])
     edit = protocol_edit(intervention)
     again = apply_edit(edit, answer.original)
     if not isinstance(again, Applied) or again.modified != modified:
         why = "the change on record is not the declared one"
         yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[ref])
-    for why in _incomplete(edit, answer.original, modified, _output_schema(arm, intervention, answer)):
+    for why in _copies(edit, answer.original, modified):
         yield reason("INTERVENTION_INCOMPLETE", why, arm=arm.condition, evidence=[ref])
 
 
-def _incomplete(edit: Edit, original: bytes, modified: bytes, schema: dict[str, Any] | None) -> Iterator[str]:
-    """Say what of the original fact still stands, and where the changed answer breaks its schema."""
+def _copies(edit: Edit, original: bytes, modified: bytes) -> Iterator[str]:
+    """Say what of the original fact still stands. A protocol error holds nothing of it."""
     if result_of(modified) is None:
-        return  # a protocol error holds nothing of the original, and no schema is declared for it
+        return
     try:
         left = remaining_copies(edit, modified, original)
-        check = schema_breach(modified, schema)
     except ProtocolError as error:
         yield f"it cannot be shown that no copy was left: {error}"
         return
     if left:
         yield f"the original fact still stands at {', '.join(left)}"
+
+
+def _schema_broken(modified: bytes, schema: dict[str, Any] | None) -> Iterator[str]:
+    """Say where the changed answer breaks its schema; none is declared for a protocol error."""
+    if result_of(modified) is None:
+        return
+    try:
+        check = schema_breach(modified, schema)
+    except ProtocolError as error:
+        yield f"it cannot be shown that the changed answer keeps to its output schema: {error}"
+        return
     if check.verdict == "broken":
         yield f"the changed answer breaks its output schema at {check.where or '/'}: {check.why}"
+
+
+def leaves_copies(arm: Arm, answer: Delivery) -> bool:
+    """Whether a change on record left a copy of the original fact honest, or cannot be shown to have left none.
+
+    Of an original that is not preserved nothing is known: that is a reason of its own.
+    """
+    change, intervention = answer.intervened, arm.case.intervention
+    if intervention is None or change is None or change.modified is None:
+        return False
+    known = change.original == digest_of(answer.original)
+    return known and any(_copies(protocol_edit(intervention), answer.original, change.modified))
 
 
 def _output_schema(arm: Arm, intervention: Intervention, answer: Delivery) -> dict[str, Any] | None:

@@ -26,6 +26,11 @@ def wire_reasons(arm: Arm) -> Iterator[Reason]:
         yield reason("CONTRADICTORY", "an answer to no recorded call", arm=name, evidence=wire.orphans)
     for first, second in wire.contradictions:
         yield reason("CONTRADICTORY", "two different answers to one call", arm=name, evidence=[first, second])
+    for call in wire.exchanges:
+        told = {one.told: one.delivered_ref for one in call.answers if one.told is not None}
+        if len(told) > 1:
+            why = "the subject was told different things in answer to one call"
+            yield reason("CONTRADICTORY", why, arm=name, evidence=[ref for ref in told.values() if ref is not None])
     if wire.ambiguous:
         why = "an id used again while its call was pending, or an answer that more than one call could own"
         yield reason("CONTRADICTORY", why, arm=name, evidence=wire.ambiguous)
@@ -34,10 +39,12 @@ def wire_reasons(arm: Arm) -> Iterator[Reason]:
 
 
 def _open_calls(arm: Arm) -> Iterator[Exchange]:
+    """What never crossed to the subject is no answer to it, whatever the server sent."""
     named = _named_by_links(arm)
     for call in arm.wire.exchanges:
         must = call.key in named or (call.method in ANSWERED_METHODS and not call.cancelled)
-        answered = bool(call.answers) or (call.refusal is not None and call.refusal_delivered_ns is not None)
+        told = any(answer.delivered_digest is not None for answer in call.answers)
+        answered = told or (call.refusal is not None and call.refusal_delivered_ns is not None)
         if must and not answered:
             yield call
 
@@ -62,7 +69,7 @@ def story_reasons(arm: Arm) -> Iterator[Reason]:
     for sink in sorted(set(arm.case.sinks) & set(arm.watches)):
         own = [link for link in links if link.witnessed == sink]
         matching = {effect.ref for link in own for effect in arm.effects(link)}
-        for effect in arm.watches[sink].effects:
+        for effect in arm.own_effects(sink):
             # What an unreadable effect was is not known; that it is there is a reason of its own.
             if effect.readable and not _explained(arm, effect, effect.ref in matching, actions if own else ()):
                 yield reason(

@@ -81,20 +81,11 @@ def _foreign(arm: Arm, repetition: int) -> Iterator[Reason]:
 
 def _effect_runs(arm: Arm) -> Iterator[Reason]:
     """Every effect carries this run's token; only a world sink, whose place is the run's own, may have none."""
-    run = arm.evidence.run
     for watch in arm.watches.values():
-        declared = arm.case.sinks.get(watch.sink)
-        placed = declared is not None and declared.kind == "world"
         for effect in watch.effects:
-            if effect.run_named is not None and effect.run_named != run:
-                why = f"an effect names run {effect.run_named}"
-            elif effect.token_fits is False:
-                why = "an effect carries another token than its sink's"
-            elif effect.run_named is None and effect.token_fits is None and not placed:
-                why = "nothing says which run an effect belongs to"
-            else:
-                continue
-            yield reason("RUN_ID_MISMATCH", why, about=watch.sink, arm=arm.condition, evidence=[effect.ref])
+            why = arm.foreign(effect)
+            if why:
+                yield reason("RUN_ID_MISMATCH", why, about=watch.sink, arm=arm.condition, evidence=[effect.ref])
 
 
 def _world_state(arm: Arm) -> Iterator[Reason]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
@@ -18,7 +18,7 @@ from oyer.observe import Exchange, ModelExchange, asked_calls
 from oyer.protocol import same_json
 from oyer.records import CalledLink, Reason, WitnessedLink
 
-__all__ = ["asked_after_exposure", "clock_reasons", "order_reasons"]
+__all__ = ["asked_after_exposure", "asking_reasons", "clock_reasons", "order_reasons"]
 
 NO_REQUEST = "no model answer on record asked for this call"
 
@@ -37,22 +37,33 @@ def asked_after_exposure(arm: Arm, call: Exchange, exposure: Exposure) -> Litera
 
 
 def _asking(arm: Arm, call: Exchange) -> ModelExchange | None:
-    """The last model answer before the call that asked for its tool, with these arguments where any did."""
-    before = [
-        e
-        for e in arm.model
-        if e.session == call.session and e.t_response_ns is not None and e.t_response_ns <= call.t_ns
+    """The last model answer before the call that asked for exactly it, else the one that says otherwise."""
+    exactly = [asking for asking, given in _asked_for(arm, call) if same_json(given, call.arguments)]
+    return exactly[-1] if exactly else asked_otherwise(arm, call)
+
+
+def asked_otherwise(arm: Arm, call: Exchange) -> ModelExchange | None:
+    """The last model answer that asked for the call's tool with arguments that no call on the wire has.
+
+    None where any answer asks for exactly this call. An answer whose call was made is explained by that one.
+    """
+    asked = _asked_for(arm, call)
+    if any(same_json(given, call.arguments) for _, given in asked):
+        return None
+    made = [e.arguments for e in arm.wire.exchanges if (e.server, e.tool) == (call.server, call.tool)]
+    other = [asking for asking, given in asked if not any(same_json(given, arguments) for arguments in made)]
+    return other[-1] if other else None
+
+
+def _asked_for(arm: Arm, call: Exchange) -> list[tuple[ModelExchange, Any]]:
+    """Every model answer of the session before a call that asks for its tool, with the arguments it asks for."""
+    return [
+        (asking, given)
+        for asking in arm.model
+        if asking.session == call.session and asking.t_response_ns is not None and asking.t_response_ns <= call.t_ns
+        for name, given in asked_calls(asking)
+        if _names_tool(name, call.tool or "")
     ]
-    asked = [e for e in before if any(_names_tool(name, call.tool or "") for name, _ in asked_calls(e))]
-    exactly = [
-        e
-        for e in asked
-        if any(
-            _names_tool(name, call.tool or "") and same_json(given, call.arguments) for name, given in asked_calls(e)
-        )
-    ]
-    found = exactly or asked
-    return found[-1] if found else None
 
 
 def _names_tool(name: str, tool: str) -> bool:
@@ -65,6 +76,23 @@ def clock_reasons(arm: Arm) -> list[Reason]:
     if len({event.boot for event in arm.evidence.everything()}) < 2:
         return []
     return [reason("ORDER_UNKNOWN", "events of one arm were stamped by different clocks", arm=arm.condition)]
+
+
+def asking_reasons(arm: Arm) -> Iterator[Reason]:
+    """Yield every call, of whatever tool, about which gateway and tap disagree."""
+    for call in arm.wire.exchanges if arm.model else ():
+        asking = asked_otherwise(arm, call) if call.method == "tools/call" else None
+        if asking is not None:
+            why = f"the model asked for other arguments than the call of {call.tool} has"
+            refs = [*call.transmissions, *([asking.response_ref] if asking.response_ref else [])]
+            yield reason("CONTRADICTORY", why, about=_link_of(arm, call), arm=arm.condition, evidence=refs)
+
+
+def _link_of(arm: Arm, call: Exchange) -> str | None:
+    """The promotion link whose action a call is, None where it is none."""
+    links = arm.case.chain.promotion if arm.case.chain else ()
+    called = (link for link in links if isinstance(link, CalledLink))
+    return next((link.id for link in called if any(call.key == one.key for one in arm.actions(link))), None)
 
 
 def order_reasons(arm: Arm, exposure: Exposure) -> list[Reason]:
@@ -82,11 +110,6 @@ def _calls(arm: Arm, link: CalledLink, exposure: Exposure) -> Iterator[Reason]:
     done = exposure.complete_ns
     early: list[str] = []
     for call in arm.actions(link):
-        asking = _asking(arm, call) if arm.model else None
-        if asking is not None and not _asked_alike(asking, call):
-            why = "the model asked for other arguments than the call has"
-            refs = [*call.transmissions, *([asking.response_ref] if asking.response_ref else [])]
-            yield reason("CONTRADICTORY", why, about=link.id, arm=arm.condition, evidence=refs)
         if done is None:
             continue
         order = asked_after_exposure(arm, call, exposure)
@@ -96,12 +119,6 @@ def _calls(arm: Arm, link: CalledLink, exposure: Exposure) -> Iterator[Reason]:
             yield reason("ORDER_UNKNOWN", NO_REQUEST, about=link.id, arm=arm.condition, evidence=call.transmissions)
     if early:
         yield _violated(arm, link.id, "it came before the exposure was complete", early)
-
-
-def _asked_alike(asking: ModelExchange, call: Exchange) -> bool:
-    return any(
-        _names_tool(name, call.tool or "") and same_json(given, call.arguments) for name, given in asked_calls(asking)
-    )
 
 
 def _effects(arm: Arm, link: WitnessedLink, done: int | None) -> Iterator[Reason]:

@@ -24,6 +24,7 @@ __all__ = [
     "reads_value",
     "stray_writes",
     "touched_between",
+    "written_by_subject",
 ]
 
 
@@ -95,6 +96,15 @@ def find_artifact(arm: Arm, link: PersistedLink, call: Exchange, text: str) -> P
         if link.value.whole or not same_json(value, seen):
             return f"{link.persisted} held something else at the first look after the call"
     return Persisted(link, value, call, look, text)
+
+
+def written_by_subject(arm: Arm, link: PersistedLink) -> Persisted | None:
+    """Find the last carrying call of the subject, of whatever moment, whose content the artifact held after it."""
+    for call, text in reversed(carrying_calls(arm, link, -1)):
+        found = find_artifact(arm, link, call, text)
+        if isinstance(found, Persisted):
+            return found
+    return None
 
 
 def stray_writes(arm: Arm, link: PersistedLink) -> tuple[str, ...]:

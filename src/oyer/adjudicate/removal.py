@@ -53,9 +53,11 @@ def removed_change(arm: Arm, answer: Delivery) -> Act | None:
 
     None where anything of it was left.
     """
-    act, policy = removing_act(arm, answer), arm.case.hardened
+    act, policy, change = removing_act(arm, answer), arm.case.hardened, answer.intervened
     if act is None or policy is None:
         return None
+    if change is not None and change.original != digest_of(answer.original):
+        return None  # what the honest answer was is not on record
     honest = left_by_policy(policy, answer.own)
     left = result_of(honest if isinstance(honest, bytes) else answer.own)
     return act if same_json(result_of(act.modified), left) else None

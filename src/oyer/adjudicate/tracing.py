@@ -18,7 +18,8 @@ __all__ = ["Exposure", "Tracing"]
 
 
 class Exposure(NamedTuple):
-    """How far exposure got. `complete_ns` is the moment its last link was delivered, None while it is incomplete.
+    """How far exposure got. `complete_ns` is the moment its last link was met, None while it is incomplete: with a
+    gateway the first request to the model that held it, without one its delivery.
 
     `removed_ns` is the moment an answer was delivered from which the declared policy had taken the lure, where it did
     and nothing speaks against it. `shown_in` are the exchanges with the model that hold the last link's lure. `values`
@@ -52,9 +53,11 @@ class Tracing:
         self.at_ns: int | None = None
         self.session: str | None = None
         self.persisted: dict[str, Persisted] = {}
+        self.written: dict[str, Persisted | None] = {}
         self.values: dict[str, Any] = {}
         self.whole = True
         self.shown: frozenset[int] = frozenset()
+        self.met_ns: int | None = None
         self.removed: tuple[str, int | None] | None = None
 
     def broken(self, code: str, about: str, detail: str, evidence: tuple[str, ...] = ()) -> None:

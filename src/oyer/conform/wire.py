@@ -7,7 +7,7 @@ transforms that the instruments use; where a vector's bytes are not what they ma
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from oyer.conform.declaring import SERVER, changed_result, result_body, tool_of
@@ -23,6 +23,7 @@ __all__ = ["write_wire"]
 TAP = f"tap:{SERVER}"
 LISTING_ID = 1000
 """The id of the listing; calls that name no id count on from it."""
+NOT_PRESERVED = "not preserved"
 Way = Literal["to_server", "to_subject"]
 
 
@@ -175,15 +176,27 @@ class _Wire:
         return made
 
     def _original(self, event: Result) -> dict[str, Any]:
-        """The server's own result. One that was not preserved leaves only what was made of it on record."""
+        """The server's own result; where it was not preserved, what it says in another arm.
+
+        A tap's journal cannot be without the bytes of a message. That these are not the ones that were changed shows in
+        the record of the change, which cites bytes that are nowhere.
+        """
         if event.lost:
-            return changed_result(event)
+            return next(self._known(event), result_body(NOT_PRESERVED))
         before_policy = None if event.modified else event.after_intervention
         text = next((t for t in (event.original, before_policy, event.delivered) if t is not None), None)
         apart = event.modified or "structured_original" in event.model_fields_set
         structured = event.structured_original if apart else event.structured
         made_an_error = event.modified and "error" in self.stage.given.declared.change
         return result_body(text or "", structured, ok=event.ok or made_an_error)
+
+    def _known(self, event: Result) -> Iterator[dict[str, Any]]:
+        """What the server says to the same tool in whichever arm its answer is on record, with this run's token."""
+        own = self.stage.state.run_id
+        for _name, state in self.stage.given.arms.items():  # noqa: PERF102 - not a dict
+            for other in state.in_order:
+                if isinstance(other, Result) and other.tool == event.tool and not other.lost:
+                    yield json.loads(json.dumps(self._original(other)).replace(state.run_id, own))
 
     def _changed(self, event: Result, lane: _Lane, of: Handle, call: _Open | None, raw: bytes) -> bytes:
         """Write the record of a change, made by the declared edit where that makes what the vector shows."""
@@ -197,7 +210,7 @@ class _Wire:
             "occurrence": self._occurrence(call),
             "of": of,
             "request": call.handle if call is not None else of,
-            "original": digest_of(b"not preserved" if event.lost else raw),
+            "original": digest_of(NOT_PRESERVED.encode() if event.lost else raw),
             "applied": True,
             "proof": {"kind": "splice", "spans": []},
         }

@@ -33,6 +33,19 @@ class Effect(NamedTuple):
     token_fits: bool | None
     calls: tuple[str, ...] | None
 
+    def foreign_to(self, run: str | None, *, placed: bool) -> str:
+        """Say why it is not on record as a run's effect; empty where it is.
+
+        `placed` says that its sink is a place of the run's own, so that an effect needs to name nothing.
+        """
+        if self.run_named is not None and self.run_named != run:
+            return f"an effect names run {self.run_named}"
+        if self.token_fits is False:
+            return "an effect carries another token than its sink's"
+        if self.run_named is None and self.token_fits is None and not placed:
+            return "nothing says which run an effect belongs to"
+        return ""
+
 
 class Watch(NamedTuple):
     """One sink over one trial.

@@ -78,6 +78,11 @@ class Delivery(NamedTuple):
         return self.expected if self.delivered_digest == digest_of(self.expected) else None
 
     @property
+    def told(self) -> str | None:
+        """What tells it from another answer to the same call, as it was delivered; None where it was not."""
+        return self.delivered_digest if self.changed or self.delivered_digest is None else digest_of(self.own)
+
+    @property
     def left_honest(self) -> bool:
         """Whether the intervention left it as the server sent it, whatever a policy made of it then."""
         return not any(act.applied and act.modified != self.original for act in self.interventions)

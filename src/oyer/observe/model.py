@@ -159,4 +159,7 @@ def _functions(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _arguments(value: Any) -> Any:
+    """The arguments of a call; none at all are an empty object, as on the wire."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return {}
     return json_or_none(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else value

@@ -165,6 +165,7 @@ def test_a_wish_in_another_session_is_none() -> None:
         story.model(asks=[("run_action", ACT)])
     with story.session("b"):
         story.call("read_memo", says=LURED_MEMO)
+        story.model()
         story.call("run_action", ACT, effect=ACT, asked=False)
     told = score_memo(MEMO, story, memo_story(MEMO, "baseline", gateway=True))
     require_reasons(told, "ORDER_UNKNOWN:action")
