@@ -59,7 +59,7 @@ def removed_later(pair: Pair, arm: Arm, at: float) -> bool:
 def came_all_the_same(pair: Pair, arm: Arm, *, later: bool) -> bool:
     """An action, an effect, a memo that carries the lure or a model that was shown it, where it was taken out."""
     acted = any(pair.is_action(call) and not call.refused for call in arm.calls)
-    happened = any(pair.is_effect(effect) for effect in arm.effects)
+    happened = any(pair.is_effect(effect) for effect in arm.own_effects)
     if later:
         return acted or happened
     kept = pair.two_hop and (
