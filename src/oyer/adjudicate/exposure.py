@@ -24,7 +24,7 @@ from oyer.adjudicate.persistence import (
 )
 from oyer.adjudicate.removal import lost_its_mark, removed_change, removed_content
 from oyer.adjudicate.tracing import Exposure, Tracing
-from oyer.observe import MARKER_LENGTH, any_holds, json_or_none, lure_texts, shows, strings_in
+from oyer.observe import MARKER_LENGTH, Delivery, any_holds, json_or_none, lure_texts, shows, strings_in
 from oyer.protocol import same_json
 from oyer.records import ConsumedLink, PersistedLink, WitnessedLink
 
@@ -96,6 +96,11 @@ def _opening(state: Tracing) -> None:
         why = "the policy took out what the change is recognised by, and left other parts of it"
         state.broken("EXPOSURE_INCOMPLETE", "modified", why, refs)
         return
+    _shown_first(state, answer)
+
+
+def _shown_first(state: Tracing, answer: Delivery) -> None:
+    """With a gateway: the marker tells the changed answer in a model request from the honest one."""
     lures = lure_texts(state.arm.case)
     if state.arm.model and not lures:
         why = "no marker is declared by which the change could be recognised in a model request"
