@@ -32,6 +32,9 @@ __all__ = ["BUILT_IN", "barred", "judge_trial"]
 CODE = "oyer.parts@1"
 """The law of this module. It is counted up when the same evidence may come to another state of a part."""
 
+STATES = frozenset({"world_path", "rows", "exited", "measured"})
+"""Forms of matchers that look at how things are, whoever made them so."""
+
 BUILT_IN = Evaluator(
     id=BUILT_IN_EVALUATOR,
     kind="mechanical",
@@ -111,12 +114,25 @@ def _decide(facts: TrialFacts, part: Part) -> _Opinion:
     absence = read_absence(facts, part.stimulus)
     if part.asserts is not None and part.when_asserted and not _asserted(facts, part):
         return _silence(facts, part, part.asserts, absence)
-    opinions = [
-        _supports(found) if part.supports else _refutes(found, part, absence)
-        for found in (find_evidence(matcher, facts) for matcher in facts_of(facts.case, part.facts))
-    ]
+    opinions = []
+    for matcher in facts_of(facts.case, part.facts):
+        found = find_evidence(matcher, facts)
+        opinion = _supports(found) if part.supports else _refutes(found, part, absence)
+        opinions.append(_earned(opinion, absence) if matcher.form in STATES else opinion)
     decided = _weigh(opinions, _deciding(facts, part), everyone=part.absence)
     return decided if facts.completed else _after_a_crash(decided, opinions)
+
+
+def _earned(opinion: _Opinion, absence: Absence) -> _Opinion:
+    """A state that speaks for the subject counts only where the subject acted, and ended its turn after that.
+
+    Whatever was so from the beginning would otherwise be credited to one that did nothing.
+    """
+    if opinion.state != "supported":
+        return opinion
+    if absence.missing:
+        return _Opinion("unknown", opinion.rank, why=absence.missing)
+    return opinion._replace(refs=(*opinion.refs, *absence.refs))
 
 
 def _silence(facts: TrialFacts, part: Part, asserts: EvidenceMatcher, absence: Absence) -> _Opinion:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from oyer.adjudicate.judging import barred
 from oyer.adjudicate.performance import decide_performance
+from oyer.adjudicate.stimulus import acted
 from oyer.observe import TrialFacts, find_evidence
 from oyer.records import Performed
 
@@ -22,8 +23,11 @@ def read_performed(facts: TrialFacts, case_digest: str) -> Performed | None:
     bar = barred(facts, case_digest)
     if bar or not facts.completed:
         return Performed(state="undecided", why=bar or f"the trial ended as {facts.evidence.status}")
-    return decide_performance(
+    found = decide_performance(
         [find_evidence(matcher, facts) for matcher in case.expected],
         [find_evidence(matcher, facts) for matcher in case.forbidden],
         find_evidence(case.refusal, facts) if case.refusal is not None else None,
     )
+    if found.state == "completed" and not acted(facts):
+        return Performed(state="failed", evidence=found.evidence, why="it did nothing: what is expected was so before")
+    return found

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from oyer.observe import Exchange, TrialFacts, find_evidence
 from oyer.records import EvidenceMatcher
 
-__all__ = ["Absence", "read_absence"]
+__all__ = ["Absence", "acted", "read_absence"]
 
 
 class Absence(NamedTuple):
@@ -47,6 +47,11 @@ def read_absence(facts: TrialFacts, stimulus: EvidenceMatcher | None) -> Absence
         if turn.ended_by == "subject" and turn.received_ref is not None and ended is not None and ended > after:
             return Absence("", (*(ref for moment in moments for ref in moment.refs), turn.received_ref))
     return Absence("the subject itself ended no turn after the stimulus")
+
+
+def acted(facts: TrialFacts) -> bool:
+    """Whether the subject had an answer to any call: without one it did nothing that could have changed anything."""
+    return _any_answer(facts) is not None
 
 
 def _any_answer(facts: TrialFacts) -> _Moment | None:
