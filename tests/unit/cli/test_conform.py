@@ -47,7 +47,11 @@ def test_a_flipped_reason_is_named_too(tmp_path: Path, capsys: pytest.CaptureFix
     assert (found["vectors"], found["agree"]) == (33, 32)
     assert [one["id"] for one in found["disagreements"]] == ["C05-effect-has-previous-run-id"]
     assert found["disagreements"][0]["disagreements"] == [
-        {"what": "reason kind", "expected": "late_effect (LATE_EFFECT)", "said": "RUN_ID_MISMATCH:actions"}
+        {
+            "what": "reason kind",
+            "expected": "late_effect (LATE_EFFECT)",
+            "said": "PROMOTION_PARTIAL:effect, RUN_ID_MISMATCH:actions, attempted_no_effect:effect",
+        }
     ]
     assert found["balanced_accuracy"] == {"fraction": "71/72", "decimal": "0.986111"}
     assert found["balanced_outcomes"] == {"fraction": "1", "decimal": "1.000000"}
