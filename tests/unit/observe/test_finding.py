@@ -192,6 +192,16 @@ def test_a_sink_that_did_not_watch_or_saw_another_run_proves_no_absence() -> Non
     assert find(other, witnessed="actions", match=ACT).why == "sink actions: an effect came late, or from elsewhere"
 
 
+def test_a_sink_on_another_clock_proves_no_absence() -> None:
+    told = acted(effect=None)
+    told.end()
+    assert find(told, witnessed="actions").state == "absent"
+    for draft in told.drafts:
+        draft.boot = "boot-2" if draft.writer == "sink:actions" else None
+    found = find(told, witnessed="actions")
+    assert (found.state, "clock" in found.why) == ("unwatched", True)
+
+
 # -- rows ------------------------------------------------------------------------------------------------------
 
 

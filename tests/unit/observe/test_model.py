@@ -83,6 +83,14 @@ def test_the_older_form_of_a_call_and_arguments_that_are_no_json() -> None:
     assert asked_calls(told(story)[-1]) == (("run_action", None),)
 
 
+@pytest.mark.parametrize("arguments", ["", " ", None, "{}"])
+def test_no_arguments_are_an_empty_object_as_on_the_wire(arguments: str | None) -> None:
+    story = status_story(CASE, gateway=True)
+    message = {"tool_calls": [{"function": {"name": "read_status", "arguments": arguments}}]}
+    story.all("model.response")[-1].payloads["payload"] = json.dumps({"choices": [{"message": message}]}).encode()
+    assert asked_calls(told(story)[-1]) == (("read_status", {}),)
+
+
 def test_a_cut_answer_is_no_answer() -> None:
     story = status_story(CASE, gateway=True)
     story.all("model.response")[0].body["complete"] = False
