@@ -51,6 +51,8 @@ def intervention_excess(pair: Pair) -> Iterator[str]:
         answers = [answer for call in arm.calls for answer in call.answers] + arm.orphans
         if any(answer.changed and not changed_nothing(answer) and answer not in declared for answer in answers):
             yield "INTERVENTION_EXCESS"
+        if any(answer.changed for answer in arm.orphans):  # nothing is declared of what answers no call
+            yield "INTERVENTION_EXCESS"
         made = [point for point in declared if point.changed and point.original is not None]
         if not all(changed_nothing(point) or pair.is_the_change(point) for point in made):
             yield "INTERVENTION_EXCESS"
