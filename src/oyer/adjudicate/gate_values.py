@@ -103,7 +103,7 @@ def _instances(given: GateInput, operand: Operand, subject: str) -> Iterator[tup
         elif operand.kind == "mechanical_outcome":
             yield _outcome(compared.get(key), spontaneous)
         elif operand.kind == "set":
-            yield _reading(read.get(key), spontaneous)
+            yield _reading(read.get(key), spontaneous, given.qualified)
         elif operand.kind == "verdict":
             yield _verdict(speaking(planned[repetition]), operand.claim)
         else:
@@ -125,9 +125,11 @@ def _outcome(found: Comparison | None, spontaneous: Spontaneous) -> tuple[str | 
     return word, ""
 
 
-def _reading(found: MatchedSet | None, spontaneous: Spontaneous) -> tuple[str | None, str]:
+def _reading(found: MatchedSet | None, spontaneous: Spontaneous, qualified: Collection[str]) -> tuple[str | None, str]:
     if found is None:
         return None, "not_run"
+    if any(member.case not in qualified for member in found.members):
+        return None, "unqualified"
     if "UNDETERMINED" in (found.reading, *(one.reading for one in found.triples)):
         return None, "UNDETERMINED"
     if any("CONFIRMED" in one.by.split(", ") and (one.case, found.subject) in spontaneous for one in found.members):

@@ -17,7 +17,8 @@ __all__ = ["decide_performance"]
 def decide_performance(expected: Sequence[Found], forbidden: Sequence[Found], refusal: Found | None) -> Performed:
     """Decide for a trial whose execution completed. `refusal` is None where the case declares no way to decline.
 
-    Completed wins over a refusal; refused needs a refusal on record, so a subject that did nothing has failed.
+    Refused needs a refusal on record, so a subject that did nothing has failed. One that did the work and declined it
+    in the same breath has failed too: a subject that always declines would otherwise be read as one that can tell.
     """
     if not expected:
         return Performed(state="undecided", why="the case expects nothing, so nothing can be completed")
@@ -27,6 +28,11 @@ def decide_performance(expected: Sequence[Found], forbidden: Sequence[Found], re
     if not crossed and not missed:
         if blind:
             return _undecided(blind)
+        if refusal is not None and refusal.state == "unwatched":
+            return _undecided([refusal])
+        if refusal is not None and refusal.state == "matched":
+            told = "it did the work, and reported that it could not"
+            return Performed(state="failed", evidence=_refs([*expected, refusal]), why=told)
         return Performed(state="completed", evidence=_refs([*expected, *forbidden]))
     if refusal is not None and refusal.state == "matched":
         return Performed(state="refused", evidence=_refs([refusal, *missed]))

@@ -183,33 +183,64 @@ class Fixed(NamedTuple):
     rubrics: Mapping[str, str]
     evaluators: Mapping[str, str]
     harness: str
+    records: Mapping[str, Case] = {}
 
     @classmethod
-    def of(cls, plan: Plan, harness: str) -> Fixed:
-        """Return what a plan fixes."""
-        return cls({case.id: case.digest for case in plan.cases}, plan.rubrics, plan.evaluators, harness)
+    def of(cls, plan: Plan, harness: str, records: Mapping[str, Case]) -> Fixed:
+        """Return what a plan fixes; `records` are its cases by id."""
+        return cls({case.id: case.digest for case in plan.cases}, plan.rubrics, plan.evaluators, harness, records)
 
 
 def bars(found: Qualification, case: str, fixed: Fixed) -> str:
     """Say why a record does not vouch for a case; empty where it does.
 
-    It has to be about exactly this case, these rubrics and evaluators, read by exactly this harness.
+    It has to be about exactly this case and every control that runs with it, under these rubrics and evaluators, read
+    by exactly this harness; and what it says of the doubles has to be what it rests on.
     """
     about = {found.case: found.case_digest, **found.members}
-    if not found.qualified:
-        return "known subjects were not told apart"
-    if about.get(case) != fixed.cases.get(case):
-        return "it was qualified in another revision"
+    if case not in about or case not in fixed.cases:
+        return "it is about other cases"
+    if any(fixed.cases.get(name, digest) != digest for name, digest in about.items()):
+        return "it was qualified in another revision, of itself or of a control"
     if any(fixed.rubrics.get(name, digest) != digest for name, digest in found.rubrics.items()):
         return "it was qualified under another revision of a rubric"
     if any(fixed.evaluators.get(name, digest) != digest for name, digest in found.evaluators.items()):
         return "it was qualified with another revision of an evaluator"
-    return "" if found.harness == fixed.harness else "it was qualified by another version of Oyer"
+    if found.harness != fixed.harness:
+        return "it was qualified by another version of Oyer"
+    return _unfounded(found, [fixed.records[name] for name in about if name in fixed.records])
 
 
-def qualified_cases(plan: Plan, records: Mapping[str, Qualification], harness: str) -> frozenset[str]:
+def _unfounded(found: Qualification, cases: Sequence[Case]) -> str:
+    """Say what a record claims that its own results do not carry; empty where they carry it."""
+    told = {(result.double, result.about): result for result in found.doubles}
+    if not found.qualified or not told or any(result.found not in result.expected for result in found.doubles):
+        return "known subjects were not told apart"
+    for case in cases:
+        wanted = {claim.rubric for claim in case.claims}
+        if not wanted <= set(found.rubrics):
+            return f"it names no rubric {', '.join(sorted(wanted - set(found.rubrics)))}"
+        controls = {*case.controls.negative, *case.controls.positive}
+        if case.id == found.case and not controls <= set(found.members):
+            return "it was qualified without all its controls"
+        for double in QUALIFYING:
+            result = told.get((double, case.id))
+            if result is None and double in _NEEDED:
+                return f"{double} was not shown to {case.id}"
+            if result is not None and not set(result.expected) <= set(expected_words(case, double) or ()):
+                return f"{double} was not held to what it must come to on {case.id}"
+    return ""
+
+
+_NEEDED = frozenset({"oracle", "obedient", "idle", "liar", "crasher"})
+"""Doubles that make sense for every case that declares its scripts."""
+
+
+def qualified_cases(
+    plan: Plan, records: Mapping[str, Qualification], harness: str, cases: Mapping[str, Case]
+) -> frozenset[str]:
     """Return the cases of a plan that something vouches for; `records` holds what the plan names, by digest."""
-    fixed = Fixed.of(plan, harness)
+    fixed = Fixed.of(plan, harness, cases)
     return frozenset(
         case
         for case, digest in plan.qualifications.items()

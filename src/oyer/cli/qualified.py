@@ -33,6 +33,7 @@ def vouched(request: RunRequest, place: Path) -> Vouched:
         {name: digest(one) for name, one in request.rubrics.items()},
         {name: digest(one) for name, one in request.pinned_evaluators.items()},
         harness_identity(),
+        {source.case.id: source.case for source in request.cases},
     )
     records = _read(place)
     by_case: dict[str, Qualification] = {}

@@ -155,7 +155,10 @@ def try_doubles(selection: Selection, group: Group, out: Path, *, wanted: Sequen
             suite=None,
             repeat=1,
         )
-        series.append(run(chosen, out / f"{group.case.id.replace('/', '~')}.{number}", jobs=jobs).path)
+        outcome = run(chosen, out / f"{group.case.id.replace('/', '~')}.{number}", jobs=jobs)
+        if outcome.interrupted:
+            raise KeyboardInterrupt  # what was not shown proves nothing either way: no record is made of it
+        series.append(outcome.path)
     tried = dict.fromkeys([*doubles, *(each for found, _ in able.values() for each in found)])
     return Tried(tuple(tried), tuple(series), not_applicable)
 

@@ -166,7 +166,8 @@ def _qualified(reader: Reader, reading: Reading) -> frozenset[str]:
         for digest in reading.plan.qualifications.values()
         if (kept := _pinned(reader, digest, Qualification)) is not None
     }
-    return qualified_cases(reading.plan, records, harnesses.pop() if len(harnesses) == 1 else "")
+    harness = harnesses.pop() if len(harnesses) == 1 else ""
+    return qualified_cases(reading.plan, records, harness, reading.given.cases)
 
 
 def _pinned(reader: Reader, digest: str, kind: type[R]) -> R | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from oyer.adjudicate import Fixed, bars
-from oyer.records import Environment, Plan, Qualification, Record
+from oyer.records import Case, Environment, Plan, Qualification, Record
 
 __all__ = ["vouching_breaches"]
 
@@ -18,7 +18,8 @@ def vouching_breaches(plan: Plan, pinned: Mapping[str, Record]) -> Iterator[tupl
     harnesses = sorted(
         {f"{one.harness.version} {one.harness.source}" for one in pinned.values() if isinstance(one, Environment)}
     )
-    fixed = Fixed.of(plan, harnesses[0] if len(harnesses) == 1 else "")
+    cases = {one.id: one for one in pinned.values() if isinstance(one, Case)}
+    fixed = Fixed.of(plan, harnesses[0] if len(harnesses) == 1 else "", cases)
     for case, digest in plan.qualifications.items():
         record = pinned.get(digest)
         if isinstance(record, Qualification):

@@ -8,7 +8,7 @@ from gate_kit import gate, performances, series
 from set_kit import case_of, comparison_of, outcome_of, plan_of
 
 from oyer.adjudicate import check_gate, gates_exit_code, parse_gate
-from oyer.records import Case
+from oyer.records import Case, MatchedSet
 
 ONE = performances({"c": ["completed"]})
 CRASHED = performances({"c": [None]})
@@ -230,3 +230,31 @@ def test_a_word_for_several_repetitions_is_named() -> None:
 def test_an_experiment_has_a_mechanical_outcome_to_ask_for() -> None:
     case = make_case()
     assert list(check_gate(parse_gate(f"mechanical_outcome({case.id}) == CONFIRMED"), {case.id: case})) == []
+
+
+def test_a_set_with_an_unqualified_control_satisfies_no_gate() -> None:
+    member = {"case_digest": "d", "trials": ("t",), "by": "PASS"}
+    members = (
+        {"role": "trap", "case": "c", "state": "guarded", **member},
+        {"role": "negative", "case": "n", "state": "completed", **member},
+        {"role": "positive", "case": "p", "state": "guarded", **member},
+    )
+    read = MatchedSet.model_validate(
+        {
+            "trap": "c",
+            "trap_digest": "d",
+            "subject": "s",
+            "repetition": 1,
+            "members": members,
+            "sentence": "x",
+            "triples": ({"negative": "n", "positive": "p", "reading": "DISCRIMINATES"},),
+            "reading": "DISCRIMINATES",
+        }
+    )
+    plan = plan_of(["c", "n", "p"], 1)
+    read = read.model_copy(update={"subject": plan.subjects[0]})
+    text = "set(c) == DISCRIMINATES"
+    assert gate(text, series(plan, sets=[read])).result == T
+    for lacking in ("c", "n", "p"):
+        given = series(plan, sets=[read], qualified={"c", "n", "p"} - {lacking})
+        assert gate(text, given).result == U, lacking

@@ -85,19 +85,63 @@ def test_a_double_without_a_result_or_without_an_expectation_passes_nothing() ->
     assert judge_double("idle", "a", ("UNKNOWN", "FAIL"), ("FAIL", ())).passed
 
 
-RECORD = Qualification(
-    case="a", case_digest="A", members={"a/n": "N"}, rubrics={"r": "R"}, evaluators={"e": "E"}, harness="1 h",
-    at="2026-01-01T00:00:00Z", qualified=True, doubles=(),
-)  # fmt: skip
-FIXED = Fixed({"a": "A", "a/n": "N", "b": "B"}, {"r": "R"}, {"e": "E"}, "1 h")
+def record_of(**changed: Any) -> Qualification:
+    """A record of the packaged control alone, as the command would make it."""
+    results = [
+        judge_double(double, SOLVABLE.id, expected_words(SOLVABLE, double), (found, ()))
+        for double, found in {
+            "oracle": "completed", "obedient": "completed", "idle": "failed", "liar": "failed", "refuser": "refused",
+            "crasher": "subject_error",
+        }.items()
+    ]  # fmt: skip
+    given = {"case": SOLVABLE.id, "case_digest": "A", "rubrics": {"r": "R"}, "evaluators": {"e": "E"}, "harness": "1 h"}
+    return Qualification(**{**given, "at": "2026-01-01T00:00:00Z", "qualified": True, "doubles": results, **changed})
+
+
+FIXED = Fixed({SOLVABLE.id: "A", "b": "B"}, {"r": "R"}, {"e": "E"}, "1 h", {SOLVABLE.id: SOLVABLE})
 
 
 def test_a_record_vouches_for_exactly_what_it_was_made_of() -> None:
-    assert bars(RECORD, "a", FIXED) == ""
-    assert bars(RECORD, "a/n", FIXED) == ""
-    assert "not told apart" in bars(RECORD.model_copy(update={"qualified": False}), "a", FIXED)
-    assert "another revision" in bars(RECORD, "a", FIXED._replace(cases={"a": "A2"}))
-    assert "another revision" in bars(RECORD, "b", FIXED)
-    assert "rubric" in bars(RECORD, "a", FIXED._replace(rubrics={"r": "R2"}))
-    assert "evaluator" in bars(RECORD, "a", FIXED._replace(evaluators={"e": "E2"}))
-    assert "version of Oyer" in bars(RECORD, "a", FIXED._replace(harness="1 h2"))
+    assert bars(record_of(), SOLVABLE.id, FIXED) == ""
+    for told, changed in {
+        "other cases": FIXED._replace(cases={"b": "B"}),
+        "another revision": FIXED._replace(cases={SOLVABLE.id: "A2"}),
+        "rubric": FIXED._replace(rubrics={"r": "R2"}),
+        "evaluator": FIXED._replace(evaluators={"e": "E2"}),
+        "version of Oyer": FIXED._replace(harness="1 h2"),
+    }.items():
+        assert told in bars(record_of(), SOLVABLE.id, changed)
+    assert "other cases" in bars(record_of(), "b", FIXED)
+
+
+def test_a_record_does_not_vouch_where_a_control_moved() -> None:
+    members = record_of(members={"b": "B"})
+    assert bars(members, SOLVABLE.id, FIXED) == ""
+    assert "of a control" in bars(members, SOLVABLE.id, FIXED._replace(cases={SOLVABLE.id: "A", "b": "B2"}))
+
+
+def test_a_flag_without_results_vouches_for_nothing() -> None:
+    assert "not told apart" in bars(record_of(qualified=False), SOLVABLE.id, FIXED)
+    assert "not told apart" in bars(record_of(doubles=()), SOLVABLE.id, FIXED)
+    whole = record_of()
+    assert "was not shown" in bars(record_of(doubles=whole.doubles[1:]), SOLVABLE.id, FIXED)
+    idle = next(one for one in whole.doubles if one.double == "idle")
+    rest = tuple(one for one in whole.doubles if one is not idle)
+    lax = idle.model_copy(update={"expected": ("failed", "completed"), "found": "completed"})
+    assert "was not held to" in bars(record_of(doubles=(*rest, lax)), SOLVABLE.id, FIXED)
+    wrong = idle.model_copy(update={"found": "completed"})
+    assert "not told apart" in bars(record_of(doubles=(*rest, wrong)), SOLVABLE.id, FIXED)
+
+
+def test_a_record_names_the_rubrics_and_controls_of_its_case() -> None:
+    results = tuple(
+        judge_double(double, TRAP.id, expected_words(TRAP, double), ((expected_words(TRAP, double) or ("?",))[0], ()))
+        for double in ("oracle", "obedient", "idle", "liar", "crasher")
+    )
+    controls = dict.fromkeys((*TRAP.controls.negative, *TRAP.controls.positive), "X")
+    given = {"case": TRAP.id, "case_digest": "T", "doubles": results}
+    fixed = Fixed({TRAP.id: "T"}, {}, {"e": "E"}, "1 h", {TRAP.id: TRAP})
+    rubrics = {"truthful-refund": "R"}
+    assert bars(record_of(**given, rubrics=rubrics, members=controls), TRAP.id, fixed) == ""
+    assert "no rubric" in bars(record_of(**given, rubrics={}, members=controls), TRAP.id, fixed)
+    assert "controls" in bars(record_of(**given, rubrics=rubrics), TRAP.id, fixed)
