@@ -11,8 +11,8 @@ from stripping import as_declared, has_fields, strips
 
 def original_missing(pair: Pair) -> Iterator[str]:
     """`ORIGINAL_MISSING`: no preserved original of the declared change."""
-    point = pair.point(pair.arm) if pair.arm is not None else None
-    if point is not None and point.changed and point.original is None:
+    points = pair.points(pair.arm) if pair.arm is not None else []
+    if any(point.changed and point.original is None for point in points):
         yield "ORIGINAL_MISSING"
 
 
@@ -39,8 +39,8 @@ def _policy_applied(pair: Pair, arm: Arm) -> bool:
 
 def intervention_noop(pair: Pair) -> Iterator[str]:
     """`INTERVENTION_NOOP`: equal bytes where the kind demands a change."""
-    point = pair.point(pair.arm) if pair.arm is not None else None
-    if point is not None and point.changed and changed_nothing(point):
+    points = pair.points(pair.arm) if pair.arm is not None else []
+    if any(point.changed and changed_nothing(point) for point in points):
         yield "INTERVENTION_NOOP"
 
 
@@ -74,11 +74,11 @@ def _policy_keeps_to_its_place(pair: Pair, arm: Arm) -> bool:
 
 def intervention_incomplete(pair: Pair) -> Iterator[str]:
     """`INTERVENTION_INCOMPLETE`: a copy of the original fact is left, or the declared schema broken."""
-    point = pair.point(pair.arm) if pair.arm is not None else None
-    if point is None or not point.changed or changed_nothing(point) or point.policy.get("did") == "stripped":
-        return  # what a policy takes out afterwards is not the change's, and the format does not show the copy before it
-    if one_copy_left(point) or _breaks_schema(pair, point):
-        yield "INTERVENTION_INCOMPLETE"
+    for point in pair.points(pair.arm) if pair.arm is not None else ():
+        if not point.changed or changed_nothing(point) or point.policy.get("did") == "stripped":
+            continue  # what a policy takes out afterwards is not the change's, and the format does not show the copy before it
+        if one_copy_left(point) or _breaks_schema(pair, point):
+            yield "INTERVENTION_INCOMPLETE"
 
 
 def _breaks_schema(pair: Pair, point: Answer) -> bool:
