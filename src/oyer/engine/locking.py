@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from oyer.engine.opening import LOOKING_AT_ONCE, list_server
+from oyer.engine.looking import look_at_all
+from oyer.engine.opening import list_server
 from oyer.engine.place import Placement
 from oyer.engine.request import CaseSource
 from oyer.engine.stopping import to_the_end
@@ -63,18 +64,7 @@ async def _look_at_server(source: CaseSource, name: str) -> tuple[str, list[Mapp
 
 
 async def _lock_cases(sources: Sequence[CaseSource], rubrics: Mapping[str, Rubric]) -> dict[str, LockedCase]:
-    gate = asyncio.Semaphore(LOOKING_AT_ONCE)
-
-    async def look(source: CaseSource) -> LockedCase:
-        async with gate:
-            return await _lock_case(source, rubrics)
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            looking = {source.case.id: group.create_task(look(source)) for source in sources}
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return {name: task.result() for name, task in looking.items()}
+    return await look_at_all(sources, lambda source: _lock_case(source, rubrics))
 
 
 async def _lock_case(source: CaseSource, rubrics: Mapping[str, Rubric]) -> LockedCase:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from oyer.engine.blindness import require_blind
 from oyer.engine.context import identity_of
 from oyer.engine.environment import isolation_problem, observe_environment, pin_set
+from oyer.engine.looking import look_at_all
 from oyer.engine.place import Placement, place_server
 from oyer.engine.planning import build_requested, plan_request, require_registered
 from oyer.engine.request import CaseSource, RunRequest, SubjectSpec
@@ -41,8 +42,6 @@ NOWHERE = "http://127.0.0.1:9/"
 """The discard port: while tools are only listed, no sink is up, and an effect must lead nowhere."""
 
 
-LOOKING_AT_ONCE = 4
-
 OPENING_S = 30
 """How long a server may take to start and list its tools before the series opens without its listing."""
 
@@ -68,7 +67,7 @@ async def open_series(request: RunRequest) -> Opening:
         require_registered(request, await asyncio.to_thread(plan_request, request))
     build_requested(request, {})
     series = f"s{new_run_id()[1:]}"
-    seen = await _look_at_all(request.cases, request.subjects)
+    seen = await look_at_all(request.cases, lambda source: _look(source, request.subjects))
     _require_tools(request.cases, seen)
     plan = build_requested(request, {case: found.world_digest for case, found in seen.items()})
     require_registered(request, plan)
@@ -171,22 +170,6 @@ def _require_tools(sources: Sequence[CaseSource], seen: Mapping[str, _Seen]) -> 
             told.add(breach.message)
     if problems:
         raise RecordError.of(problems)
-
-
-async def _look_at_all(sources: Sequence[CaseSource], subjects: tuple[SubjectSpec, ...]) -> dict[str, _Seen]:
-    """Look at every case, a few at a time. Raises what the first failure raises, with everything down."""
-    gate = asyncio.Semaphore(LOOKING_AT_ONCE)
-
-    async def look(source: CaseSource) -> _Seen:
-        async with gate:
-            return await _look(source, subjects)
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            looking = {source.case.id: group.create_task(look(source)) for source in sources}
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return {name: task.result() for name, task in looking.items()}
 
 
 async def _look(source: CaseSource, subjects: tuple[SubjectSpec, ...]) -> _Seen:
