@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import shutil
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +47,7 @@ def old_files(evidence: oyer.Evidence) -> oyer.Opinion:
     spoilt = [file for file in before if file.changed]
     return oyer.refuted(spoilt) if spoilt else oyer.supported(before)
 """
+MISSING = "'Evidence' object has no attribute 'nothing_of_the_kind'"
 BUG = PLUGIN.replace("    before", "    evidence.nothing_of_the_kind()\n    before", 1)
 
 
@@ -120,6 +122,43 @@ def test_another_evaluator_judges_beside_and_changes_nothing(series: Path, place
     found = oyer("verify", mine).value
     assert {check["status"] for check in found["checks"]} == {"ok", "not_applicable", "not_run"}
     assert len(oyer("verify", mine, "--plugin", place / "other.py").value["checks"][8]["findings"]) == 3
+    both = ["--plugin", place / "mine.py", "--plugin", place / "other.py"]
+    assert check_9(mine, *both) == check_9(mine, *both[2:], *both[:2]) == (0, "ok")
+    # Both revisions may be named where a series is judged: each is asked for what it has not judged.
+    assert oyer("judge", mine, *both).value["before"] == {"old-files": 6}
+
+
+def test_what_was_judged_later_is_shown(series: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = place / "series"
+    shutil.copytree(series, mine)
+    (place / "other.py").write_text(PLUGIN + "\n# a later revision\n")
+    assert oyer("show", mine).value["judged_later"] == []
+    assert oyer("judge", mine, "--plugin", place / "other.py").code == 0
+    shown = oyer("show", mine).value
+    states = [
+        (one["evaluator"], one["rubric"], one["parts"][0]["state"], one["error"]) for one in shown["judged_later"]
+    ]
+    assert states == [("old-files", "careful", state, None) for state in ("supported", "supported", "refuted")]
+    assert [len(trial["judged_later"]) for trial in shown["trials"]] == [1, 1, 1]
+    (one,) = oyer("show", mine, "2").value["trial"]["judged_later"]
+    assert one["code"] == "sha256:" + sha256((place / "other.py").read_bytes()).hexdigest()
+    capsys.readouterr()
+    assert main(["show", str(mine)]) == 0
+    page = capsys.readouterr().out
+    assert f"judged beside the plan by old-files ({one['code'][:19]}) under careful" in " ".join(page.split())
+    assert "alone part 1 refuted by receipt" in page
+
+
+def test_a_trial_that_could_not_be_judged_is_an_error_each_time_it_is_asked_for(series: Path, place: Path) -> None:
+    mine = place / "series"
+    shutil.copytree(series, mine)
+    first = oyer("judge", mine, "--plugin", place / "bug.py")
+    again = oyer("judge", mine, "--plugin", place / "bug.py")
+    assert (first.code, again.code, len(first.value["made"]), again.value["made"]) == (5, 5, 3, [])
+    assert [(one["made"], "AttributeError" in one["error"]) for one in first.value["errors"]] == [(True, True)] * 3
+    assert [{**one, "made": True} for one in again.value["errors"]] == first.value["errors"]
+    assert not any(one["made"] for one in again.value["errors"])
+    assert "AttributeError" in oyer("show", mine).value["judged_later"][0]["error"]
 
 
 def test_nothing_is_added_to_what_does_not_verify(series: Path, place: Path) -> None:
@@ -130,7 +169,9 @@ def test_nothing_is_added_to_what_does_not_verify(series: Path, place: Path) -> 
     assert (said.code, "E-JUDGE-BROKEN" in said.error) == (4, True)
 
 
-def test_one_that_fails_is_an_error_of_its_own_and_never_a_verdict(place: Path) -> None:
+def test_one_that_fails_is_an_error_of_its_own_and_never_a_verdict(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["--subject", "scripted:oracle", "--out", place / "out"]
     ran = oyer("run", place / "case.yaml", "--plugin", place / "bug.py", *words)
     assert ran.code == 0, ran.error
@@ -139,6 +180,13 @@ def test_one_that_fails_is_an_error_of_its_own_and_never_a_verdict(place: Path) 
     alone, wrote = outcome["verdicts"][0]["criteria"]
     assert (alone["verdict"], wrote["verdict"], outcome["verdicts"][0]["verdict"]) == ("UNKNOWN", "PASS", "UNKNOWN")
     assert check_9(place / "out", "--plugin", place / "bug.py") == (0, "ok")
+    told = oyer("show", place / "out").value["evaluator_errors"]
+    assert told == {outcome["trial"]: ["old-files: it raised AttributeError: " + MISSING]}
+    capsys.readouterr()
+    for words in ([], ["0"]):
+        assert main(["show", str(place / "out"), *words]) == 0
+        page = " ".join(capsys.readouterr().out.split())
+        assert f"UNKNOWN alone EVALUATOR_ERROR: old-files: it raised AttributeError: {MISSING}" in page
 
 
 def test_an_evaluator_that_nobody_loaded_is_refused_before_anything_runs(place: Path) -> None:

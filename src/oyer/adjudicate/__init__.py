@@ -15,7 +15,15 @@ from oyer.adjudicate.gate_tree import Gate
 from oyer.adjudicate.gate_values import GateInput
 from oyer.adjudicate.gates import GateFlaw, GateResult, check_gate, evaluate_gate, gates_exit_code
 from oyer.adjudicate.judged import ClaimInput, JudgedClaimResult, judge_claim
-from oyer.adjudicate.judgements import Judge, Judges, judgement_path, planned_evaluators, uncited
+from oyer.adjudicate.judgements import (
+    Judge,
+    Judges,
+    LaterJudgement,
+    judge_pinned,
+    judgement_path,
+    planned_evaluators,
+    uncited,
+)
 from oyer.adjudicate.judging import BUILT_IN, barred, judge_trial
 from oyer.adjudicate.ledger import LedgerCount, count_ledger, planned_claims, require_conserved
 from oyer.adjudicate.matched import SetDistribution, distribution_of, read_set, read_triple
@@ -74,6 +82,7 @@ __all__ = [
     "Judge",
     "JudgedClaimResult",
     "Judges",
+    "LaterJudgement",
     "LedgerCount",
     "Merged",
     "Mutant",
@@ -109,6 +118,7 @@ __all__ = [
     "guard_member",
     "judge_claim",
     "judge_double",
+    "judge_pinned",
     "judge_trial",
     "judgement_path",
     "limit_part",

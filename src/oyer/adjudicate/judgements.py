@@ -6,7 +6,7 @@ it was given. Must never let a judgement that nobody planned touch an outcome. S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from oyer.adjudicate.judged import ClaimInput, judge_claim
@@ -14,7 +14,17 @@ from oyer.adjudicate.judging import judge_trial
 from oyer.observe import TrialEvidence, TrialFacts
 from oyer.records import BUILT_IN_EVALUATOR, ClaimVerdict, Evaluator, Judgement, Rubric, Status, digest
 
-__all__ = ["Judge", "Judges", "TrialJudged", "judge_claims", "judgement_path", "planned_evaluators", "uncited"]
+__all__ = [
+    "Judge",
+    "Judges",
+    "LaterJudgement",
+    "TrialJudged",
+    "judge_claims",
+    "judge_pinned",
+    "judgement_path",
+    "planned_evaluators",
+    "uncited",
+]
 
 
 class Judge(Protocol):
@@ -33,11 +43,14 @@ class Judge(Protocol):
 
 
 class Judges(NamedTuple):
-    """How claims are judged: rubrics and evaluators by id as pinned, those that can be asked, and what is recorded."""
+    """How claims are judged: rubrics and evaluators by id as pinned, those that can be asked, and what is recorded.
+
+    Of those that can be asked, several may have one id: revisions of one evaluator.
+    """
 
     rubrics: Mapping[str, Rubric] = {}
     evaluators: Mapping[str, Evaluator] = {}
-    asked: Mapping[str, Judge] = {}
+    asked: Sequence[Judge] = ()
     recorded: Callable[[str], Judgement | None] = lambda _: None
 
 
@@ -53,6 +66,13 @@ class TrialJudged(NamedTuple):
     errors: tuple[str, ...] = ()
 
 
+class LaterJudgement(NamedTuple):
+    """A judgement that no outcome rests on, and the record of who made it; None where it is not retained."""
+
+    judgement: Judgement
+    evaluator: Evaluator | None
+
+
 def judgement_path(evaluator: str, rubric: str, trial: str) -> str:
     """Return where a judgement stands in a series, by the digests of evaluator and rubric."""
     return f"judgements/{_hex(evaluator)}/{_hex(rubric)}/{trial}.json"
@@ -60,6 +80,14 @@ def judgement_path(evaluator: str, rubric: str, trial: str) -> str:
 
 def _hex(name: str) -> str:
     return name.removeprefix("sha256:")
+
+
+def judge_pinned(asked: Iterable[Judge], pinned: Evaluator) -> Judge | None:
+    """Return the evaluator that is the pinned one, by its id and the digest of its code; None where it is not here."""
+    if pinned.code is None:
+        return None
+    named = (pinned.id, pinned.code)
+    return next((one for one in asked if (one.evaluator.id, one.evaluator.code) == named), None)
 
 
 def planned_evaluators(rubric: Rubric) -> tuple[str, ...]:
@@ -101,10 +129,11 @@ def _hear(
     made = [judge_trial(facts, rubric, trial=trial, case_digest=case_digest, stored=stored)]
     paths: list[str] = []
     for name in planned_evaluators(rubric):
-        judge, pinned = judges.asked.get(name), judges.evaluators.get(name)
+        pinned = judges.evaluators.get(name)
         if pinned is None:
             continue
-        if judge is not None and pinned.code is not None and judge.evaluator.code == pinned.code:
+        judge = judge_pinned(judges.asked, pinned)
+        if judge is not None:
             made.append(judge.judge(facts, rubric, pinned, trial=trial, case_digest=case_digest, stored=stored))
         else:
             paths.append(judgement_path(digest(pinned), digest(rubric), trial))

@@ -74,7 +74,8 @@ class SeriesResult(NamedTuple):
     """What a series shows: one Outcome per sealed trial, one Comparison per case, subject and repetition.
 
     `judgements` are those that were made while deriving, in order of trial; `relied` are the paths of those that were
-    taken as recorded. `sets` are the readings of traps with their controls, where a whole series was derived.
+    taken as recorded. `sets` are the readings of traps with their controls, where a whole series was derived. `errors`
+    say by trial why an evaluator made no judgement that a claim needs.
     """
 
     outcomes: Mapping[str, Outcome]
@@ -82,6 +83,7 @@ class SeriesResult(NamedTuple):
     judgements: tuple[Judgement, ...] = ()
     relied: tuple[str, ...] = ()
     sets: tuple[MatchedSet, ...] = ()
+    errors: Mapping[str, tuple[str, ...]] = {}
 
 
 def comparison_name(case: str, subject: str, repetition: int) -> str:
@@ -96,14 +98,16 @@ def derive_series(given: SeriesInput) -> SeriesResult:
     comparisons: list[Comparison] = []
     judgements: list[Judgement] = []
     relied: list[str] = []
+    errors: dict[str, tuple[str, ...]] = {}
     for shown in _groups_once(given) if given.named is None else derive_groups(given):
         outcomes |= shown.outcomes
         comparisons += shown.comparisons
         judgements += shown.judgements
         relied += shown.relied
+        errors |= shown.errors
     ordered = {planned.trial: outcomes[planned.trial] for planned in given.plan.trials if planned.trial in outcomes}
     sets = tuple(derive_sets(given.plan, given.cases, ordered, comparisons))
-    return SeriesResult(ordered, tuple(comparisons), tuple(judgements), tuple(relied), sets)
+    return SeriesResult(ordered, tuple(comparisons), tuple(judgements), tuple(relied), sets, errors)
 
 
 def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
@@ -115,15 +119,17 @@ def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
         read = {planned.trial: given.trials.get(planned.trial) for planned in group}
         arms = {p.trial: _arm(given, p, trial) for p in group if (trial := read[p.trial]) is not None}
         outcomes: dict[str, Outcome] = {}
-        judged: list[TrialJudged] = []
+        judged: dict[str, TrialJudged] = {}
         for planned in group:
             if planned.trial in arms:
-                outcomes[planned.trial], found = _outcome(given, planned, arms[planned.trial], read[planned.trial])
-                judged.append(found)
+                found = _outcome(given, planned, arms[planned.trial], read[planned.trial])
+                outcomes[planned.trial], judged[planned.trial] = found
         experiment = given.cases[group[0].case].is_experiment
         compared = (compare(_input(given, group, arms, named)),) if experiment else ()
-        made = tuple(judgement for one in judged for judgement in one.made)
-        yield SeriesResult(outcomes, compared, made, tuple(path for one in judged for path in one.relied))
+        made = tuple(judgement for one in judged.values() for judgement in one.made)
+        relied = tuple(path for one in judged.values() for path in one.relied)
+        errors = {trial: one.errors for trial, one in judged.items() if one.errors}
+        yield SeriesResult(outcomes, compared, made, relied, errors=errors)
 
 
 def _groups_once(given: SeriesInput) -> Iterator[SeriesResult]:

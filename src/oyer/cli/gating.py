@@ -47,7 +47,7 @@ def judged_series(
     given = GateInput(plan, result.outcomes, result.comparisons, result.sets, ledger, qualified)
     gates = tuple(evaluate_gate(parse_gate(text), given) for text in plan.gates)
     unqualified = tuple(case.id for case in plan.cases if case.id not in qualified)
-    return Judged(ledger, result.sets, gates, unqualified, tuple(tallies(given, cases)))
+    return Judged(ledger, result.sets, gates, unqualified, tuple(tallies(given, cases)), result.errors)
 
 
 def exit_code(gates: Sequence[GateResult]) -> int:
@@ -64,4 +64,5 @@ def judged_value(plan: Plan, judged: Judged) -> dict[str, Any]:
         "rates": [tally_value(found) for found in judged.tallies],
         "gates": [gate_value(found) for found in judged.gates],
         "unqualified": list(judged.unqualified),
+        "evaluator_errors": {trial: list(told) for trial, told in judged.errors.items()},
     }

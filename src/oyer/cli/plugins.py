@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from oyer.cli.scopes import PlacedSuite
     from oyer.records import Evaluator
 
-__all__ = ["load_judges", "plugin_option", "plugin_paths", "promised"]
+__all__ = ["load_judges", "load_revisions", "plugin_option", "plugin_paths", "promised"]
 
 plugin_option = click.option(
     "--plugin",
@@ -50,6 +50,16 @@ def promised(paths: Iterable[Path]) -> frozenset[str]:
     from oyer.evaluators import declared_ids
 
     return frozenset(name for path in paths for name in declared_ids(path))
+
+
+def load_revisions(paths: Iterable[Path]) -> tuple[Judge, ...]:
+    """Load plug-ins for a series that exists, where several may be revisions of one evaluator. Raises: UsageError."""
+    chosen = tuple(paths)
+    if not chosen:
+        return ()
+    from oyer.evaluators import load_revisions as load
+
+    return load(chosen)
 
 
 def load_judges(paths: Iterable[Path], declared: Mapping[str, Evaluator]) -> Mapping[str, Judge]:

@@ -65,7 +65,7 @@ def command(
     found: list[Qualification] = []
     for group in members_of([placed.loaded.case for placed in selection.cases], named):
         tried = try_doubles(selection, group, place, wanted=doubles, jobs=jobs)
-        with Evidence(tried.series, selection.judges) as evidence:
+        with Evidence(tried.series, tuple(selection.judges.values())) as evidence:
             found.append(_qualification(selection, group, tried, evidence, mutate=mutate))
     if not doubles:
         _keep(found, record)

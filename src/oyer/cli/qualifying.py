@@ -170,7 +170,7 @@ class Evidence:
     are fetched from the series when they are looked at.
     """
 
-    def __init__(self, series: Sequence[Path], judges: Mapping[str, Judge]) -> None:
+    def __init__(self, series: Sequence[Path], judges: Sequence[Judge]) -> None:
         self._series = series
         self._judges = judges
         self._held = ExitStack()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from oyer.adjudicate import SeriesResult, derive_series, qualified_cases
+from oyer.adjudicate import LaterJudgement, SeriesResult, derive_series, qualified_cases
 from oyer.cli.gating import judged_series, judged_value
 from oyer.cli.places import open_series_reader
 from oyer.errors import Problem, UsageError
@@ -31,12 +31,13 @@ from oyer.report import (
     Judged,
     comparison_value,
     declared_request,
+    later_value,
     message_value,
     outcome_value,
     problem_value,
     read_transcript,
 )
-from oyer.verify import Reader, Reading, parse_record, read_series
+from oyer.verify import Later, Reader, Reading, judged_later, parse_record, read_series
 
 R = TypeVar("R", bound=Record)
 
@@ -50,6 +51,7 @@ class Retained(NamedTuple):
     reading: Reading
     result: SeriesResult
     judged: Judged
+    later: Later
 
     def evidence(self, trial: str) -> TrialEvidence | None:
         """Return the counted attempt of a trial."""
@@ -61,6 +63,10 @@ class Retained(NamedTuple):
         self.evidence(trial)
         return self.reading.trials.unreadable.get(trial, ())
 
+    def later_of(self, trial: str) -> tuple[LaterJudgement, ...]:
+        """Return the judgements of a trial that no outcome rests on."""
+        return tuple(one for one in self.later.judgements if one.judgement.trial == trial)
+
     def comparison_of(self, trial: str) -> Comparison | None:
         """Return the comparison that a trial is an arm of."""
         for comparison in self.result.comparisons:
@@ -70,18 +76,21 @@ class Retained(NamedTuple):
 
 
 def find_trial(retained: Retained, name: str) -> PlannedTrial:
-    """Find a planned trial by its name, a unique part of it, or its number in the plan.
+    """Find a planned trial by its name, a unique part of it, the id of its case, or its number in the plan.
 
-    Raises: UsageError E-TRIAL-UNKNOWN, naming those that could be meant.
+    A number is never taken for a part of a name. Raises: UsageError E-TRIAL-UNKNOWN, naming those that could be meant.
     """
     trials = retained.reading.plan.trials
     exact = [trial for trial in trials if trial.trial == name or (name.isdecimal() and trial.position == int(name))]
-    found = exact or [trial for trial in trials if name in trial.trial]
+    # In the name of a trial a case's slash is a tilde.
+    part = name.replace("/", "~")
+    found = exact or [trial for trial in trials if not name.isdecimal() and part in trial.trial]
     if len(found) == 1:
         return found[0]
     told = f"there is no trial {name!r}" if not found else f"{len(found)} trials match {name!r}"
     listed = ", ".join(trial.trial for trial in (found or trials)[:12])
-    raise UsageError("E-TRIAL-UNKNOWN", told, hint=f"one of {listed}")
+    hint = f"one of {listed}" + (f", by number 0 to {len(trials) - 1}" if name.isdecimal() else "")
+    raise UsageError("E-TRIAL-UNKNOWN", told, hint=hint)
 
 
 def result_value(
@@ -89,6 +98,7 @@ def result_value(
     reading: Reading,
     result: SeriesResult,
     judged: Judged,
+    later: Later,
     *,
     trials: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
@@ -104,7 +114,8 @@ def result_value(
         **judged_value(reading.plan, judged),
         "comparisons": comparisons,
         "trials": list(trials) if trials is not None else [outcome_value(o) for o in result.outcomes.values()],
-        "problems": [problem_value(problem) for problem in reading.problems],
+        "judged_later": [later_value(one) for one in later.judgements],
+        "problems": [problem_value(problem) for problem in (*reading.problems, *later.problems)],
     }
 
 
@@ -120,6 +131,8 @@ def trial_value(retained: Retained, planned: PlannedTrial, *, messages: bool) ->
         "layer_facts": [] if outcome is None else [plain(fact) for fact in outcome.observations],
         "links": [] if arm is None else [plain(link) for link in arm.links],
         "reasons": [plain(reason) for reason in _reasons(comparison, planned.condition)],
+        "evaluator_errors": list(retained.judged.errors.get(planned.trial, ())),
+        "judged_later": [later_value(one) for one in retained.later_of(planned.trial)],
         "defects": [
             problem_value(defect)
             for defect in (*retained.damage(planned.trial), *(() if evidence is None else evidence.defects))
@@ -150,7 +163,7 @@ def read_retained(path: Path) -> Iterator[Retained]:
         suite = _suite(reader, reading.plan)
         cases = reading.given.cases
         judged = judged_series(reading.plan, cases, result, suite, qualified=_qualified(reader, reading))
-        yield Retained(path, reading, result, judged)
+        yield Retained(path, reading, result, judged, judged_later(reader, reading.plan))
 
 
 def _qualified(reader: Reader, reading: Reading) -> frozenset[str]:

@@ -25,7 +25,8 @@ __all__ = ["command"]
 @click.option("--evidence", is_flag=True, help="With every message: original and delivered bytes.")
 @json_option
 def command(series: Path, trial: str | None, evidence: bool, as_json: bool) -> int:
-    """Show what a SERIES shows, or one TRIAL of it (its name, a part of it, or its number in the plan).
+    """Show what a SERIES shows, or one TRIAL of it (its name, a part of it such as a case, or its number
+    in the plan, from 0).
 
     Everything is derived anew from the stored evidence. `oyer verify` says whether that evidence is intact.
     """
@@ -59,24 +60,27 @@ def _value(retained: Retained, chosen: tuple[PlannedTrial, ...], *, one: bool, e
     if one:
         return {"trial": trial_value(retained, chosen[0], messages=True), "exit_code": 0}
     trials = [trial_value(retained, planned, messages=evidence) for planned in chosen]
-    shown = result_value(retained.path, retained.reading, retained.result, retained.judged, trials=trials)
+    shown = result_value(
+        retained.path, retained.reading, retained.result, retained.judged, retained.later, trials=trials
+    )
     return {**shown, "exit_code": 0}
 
 
 def _series_page(retained: Retained, look: Look) -> Page:
-    from oyer.report import fold, line, render_series, say
+    from oyer.report import fold, line, render_later, render_series, say
 
     reading, result = retained.reading, retained.result
     head = line(say(f"series {reading.manifest.series}", "dim"), say(f"  opened {reading.manifest.opened}", "dim"))
     page: Page = (head, ())
-    for problem in reading.problems:
+    for problem in (*reading.problems, *retained.later.problems):
         page += fold([say(str(problem), "bad")], look, hanging="  ")
     shown = (reading.plan, reading.given.cases, result.outcomes, result.comparisons)
-    return page + render_series(*shown, look, retained.judged)
+    later = render_later(retained.later.judgements, look)
+    return (*page, *render_series(*shown, look, retained.judged), *(((), *later) if later else ()))
 
 
 def _trial_page(retained: Retained, planned: PlannedTrial, look: Look, *, raw: bool) -> Page:
-    from oyer.report import fold, line, read_transcript, render_transcript, render_trial, say
+    from oyer.report import fold, line, read_transcript, render_later, render_transcript, render_trial, say
 
     outcome = retained.result.outcomes.get(planned.trial)
     evidence = retained.evidence(planned.trial)
@@ -90,7 +94,8 @@ def _trial_page(retained: Retained, planned: PlannedTrial, look: Look, *, raw: b
         for problem in damage:
             page += fold([say(str(problem), "bad")], look, indent="  ", hanging="    ")
         return page
-    page += render_trial(outcome, retained.comparison_of(planned.trial), look)
+    page += render_trial(outcome, retained.comparison_of(planned.trial), look, retained.judged.errors)
+    page += render_later(retained.later_of(planned.trial), look)
     for defect in evidence.defects:
         page += fold([say(str(defect), "bad")], look, indent="  ", hanging="    ")
     return page + render_transcript(read_transcript(evidence), look, raw=raw)

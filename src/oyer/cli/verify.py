@@ -41,7 +41,8 @@ _MOST_FINDINGS = 20
 def command(series: Path, key: Path | None, plan_key: Path | None, plugins: tuple[Path, ...], as_json: bool) -> int:
     """Check a SERIES directory or a BUNDLE from its stored bytes alone.
 
-    Nothing is run but the plug-ins that you name: their judgements are then made again (check 9).
+    Nothing is run but the plug-ins that you name: their judgements are then made again (check 9). Where a series was
+    judged by several revisions of an evaluator, give every file.
     Exit code 0: every check is ok or not applicable; 4: a check failed; 5: a check could not be run.
     """  # fmt: skip
     import sys
@@ -61,12 +62,12 @@ def verify_path(
 ) -> Verification:
     """Verify what lies at a path: a plain file is a bundle, a directory a series. Raises: UsageError."""
     from oyer.cli.places import open_bundle_reader, open_series_reader
-    from oyer.cli.plugins import load_judges
+    from oyer.cli.plugins import load_revisions
     from oyer.store import read_public_key
     from oyer.verify import Keys, verify_bundle, verify_series
 
     keys = Keys(*(None if file is None else read_public_key(file) for file in (key, plan_key)))
-    judges = load_judges(plugins, {})
+    judges = load_revisions(plugins)
     if path.exists() and not path.is_dir():
         with open_bundle_reader(path) as bundle:
             return verify_bundle(bundle, keys, judges)

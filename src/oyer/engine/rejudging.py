@@ -6,7 +6,7 @@ its sealed evidence. Must never touch evidence, an outcome or a judgement that e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,20 +16,25 @@ from oyer.host import reach, stamp
 from oyer.observe import TrialFacts
 from oyer.records import Case, Judgement, Rubric, canonical_bytes, digest
 from oyer.store import SeriesReader, SeriesStore
-from oyer.verify import Reading, read_series, verify_series
+from oyer.verify import Reading, parse_record, read_series, verify_series
 
 __all__ = ["Rejudged", "judge_series"]
 
 
 class Rejudged(NamedTuple):
-    """What came of judging again: judgements that were made, and how many were there before, by evaluator."""
+    """What came of judging again: judgements that were made, and those of the same evaluators that were there."""
 
     made: tuple[Judgement, ...]
-    before: Mapping[str, int]
+    there: tuple[Judgement, ...]
+
+    @property
+    def failed(self) -> tuple[Judgement, ...]:
+        """Every one of them, made now or before, by which its trial could not be judged."""
+        return tuple(one for one in (*self.made, *self.there) if one.error is not None)
 
 
-def judge_series(path: Path, judges: Mapping[str, Judge]) -> Rejudged:
-    """Add the judgements of evaluators to a finished series.
+def judge_series(path: Path, judges: Sequence[Judge]) -> Rejudged:
+    """Add the judgements of evaluators to a finished series. Several of them may be revisions of one evaluator.
 
     Raises: EvidenceError `E-JUDGE-BROKEN` where the series does not verify, UsageError `E-JUDGE-UNNAMED` for an
     evaluator that no rubric of the plan names, HarnessError where nothing can be written.
@@ -51,11 +56,11 @@ def _require_sound(reader: SeriesReader, path: Path) -> None:
         raise EvidenceError("E-JUDGE-BROKEN", f"nothing is added to this series: {told}", where=str(path), hint=hint)
 
 
-def _require_named(reading: Reading, judges: Mapping[str, Judge]) -> None:
+def _require_named(reading: Reading, judges: Sequence[Judge]) -> None:
     named = {name for rubric in reading.given.judges.rubrics.values() for name in planned_evaluators(rubric)}
     problems = [
         Problem("E-JUDGE-UNNAMED", f"no rubric of the plan names an evaluator {name}", hint=_hint(named))
-        for name in judges
+        for name in dict.fromkeys(judge.evaluator.id for judge in judges)
         if name not in named
     ]
     if problems:
@@ -66,17 +71,18 @@ def _hint(named: set[str]) -> str:
     return f"they name {', '.join(sorted(named))}" if named else "they name the built-in one alone"
 
 
-def _judge(store: SeriesStore, reader: SeriesReader, reading: Reading, judges: Mapping[str, Judge]) -> Rejudged:
+def _judge(store: SeriesStore, reader: SeriesReader, reading: Reading, judges: Sequence[Judge]) -> Rejudged:
     made: list[Judgement] = []
-    before = dict.fromkeys(judges, 0)
-    for name, judge in judges.items():
+    there: list[Judgement] = []
+    for judge in judges:
         pin = canonical_bytes(judge.evaluator)
         for trial, rubric, facts, case_digest, stored in _trials(reading):
             place = judgement_path(digest(judge.evaluator), digest(rubric), trial)
-            if name not in planned_evaluators(rubric):
+            if judge.evaluator.id not in planned_evaluators(rubric):
                 continue
-            if reader.file(place) is not None:
-                before[name] += 1
+            kept = reader.read(place)
+            if kept is not None:
+                there.append(parse_record(kept, Judgement, place))
                 continue
             one = judge.judge(facts, rubric, judge.evaluator, trial=trial, case_digest=case_digest, stored=stored)
             store.pin(digest(judge.evaluator), pin)
@@ -84,7 +90,7 @@ def _judge(store: SeriesStore, reader: SeriesReader, reading: Reading, judges: M
             made.append(one)
     if made:
         store.seal("judge")
-    return Rejudged(tuple(made), before)
+    return Rejudged(tuple(made), tuple(there))
 
 
 def _trials(reading: Reading) -> Iterator[tuple[str, Rubric, TrialFacts, str, str | None]]:

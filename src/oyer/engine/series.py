@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
-from types import MappingProxyType
 from typing import Any
 
 from oyer.adjudicate import (
@@ -94,7 +93,7 @@ async def _run(request: RunRequest, on_progress: OnProgress) -> SeriesOutcome:
             body["late"] = late_texts(late)
         store.ledger("closed", body=body)
         store.seal("run")
-        result = derive_into(store, request.judges)
+        result = derive_into(store, tuple(request.judges.values()))
     notes = (f"{len(late)} requests named a run after its sink was sealed",) if late else ()
     return SeriesOutcome(request.out, opening.plan, result, stop.asked, notes)
 
@@ -211,10 +210,10 @@ def _planner(request: RunRequest, opening: Opening) -> Planner:
     return plan
 
 
-def derive_into(store: SeriesStore, judges: Mapping[str, Judge] = MappingProxyType({})) -> SeriesResult:
+def derive_into(store: SeriesStore, judges: Sequence[Judge] = ()) -> SeriesResult:
     """Derive judgements, outcomes and comparisons from the sealed series and keep them under a seal of their own.
 
-    `judges` are the planned evaluators that were loaded from plug-ins, by id.
+    `judges` are the planned evaluators that were loaded from plug-ins.
     """
     with SeriesReader(store.root) as reader:
         given = read_series(reader, judges).given

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oyer.evaluators.declare import Declared, Opinion, conflict, evaluator, refuted, supported, unknown
 from oyer.evaluators.evidence import Call, Evidence, Exit, File, SinkEffect, Table
-from oyer.evaluators.load import Plugins, declared_ids, load_plugins
+from oyer.evaluators.load import Plugins, declared_ids, load_plugins, load_revisions
 from oyer.evaluators.plugin import PluginJudge
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "declared_ids",
     "evaluator",
     "load_plugins",
+    "load_revisions",
     "refuted",
     "supported",
     "unknown",

@@ -18,7 +18,7 @@ from oyer.evaluators.declare import MARK, Declared
 from oyer.evaluators.plugin import PluginJudge
 from oyer.records import BUILT_IN_EVALUATOR, RANKS
 
-__all__ = ["Plugins", "declared_ids", "load_plugins"]
+__all__ = ["Plugins", "declared_ids", "load_plugins", "load_revisions"]
 
 
 class Plugins(NamedTuple):
@@ -29,25 +29,37 @@ class Plugins(NamedTuple):
 
 
 def load_plugins(paths: Iterable[Path]) -> Plugins:
-    """Load files of evaluators, each once, in order.
+    """Load files of evaluators, each once, in order; one id stands for one evaluator.
 
     Raises: UsageError with everything that is wrong: `E-PLUGIN-READ`, `E-PLUGIN-IMPORT`, `E-PLUGIN-EMPTY`,
     `E-PLUGIN-DECLARED`, `E-PLUGIN-TWICE`.
     """
-    judges: dict[str, PluginJudge] = {}
-    sources: dict[str, str] = {}
+    files = _load(paths, revisions=False)
+    judges = {judge.evaluator.id: judge for _, _, found in files for judge in found}
+    return Plugins(judges, {str(path): code for path, code, _ in files})
+
+
+def load_revisions(paths: Iterable[Path]) -> tuple[PluginJudge, ...]:
+    """Load files of evaluators of which several may have one id, where their code differs: they judge side by side.
+
+    Raises: as `load_plugins`.
+    """
+    return tuple(judge for _, _, found in _load(paths, revisions=True) for judge in found)
+
+
+def _load(paths: Iterable[Path], *, revisions: bool) -> list[tuple[Path, str, list[PluginJudge]]]:
+    files: list[tuple[Path, str, list[PluginJudge]]] = []
     problems: list[Problem] = []
     for path in dict.fromkeys(paths):
         try:
             source = path.read_bytes()
             code = f"sha256:{sha256(source).hexdigest()}"
-            sources[str(path)] = code
-            for judge in _judges(path, source, code):
-                if judge.evaluator.id in judges or judge.evaluator.id == BUILT_IN_EVALUATOR:
-                    raise UsageError(
-                        "E-PLUGIN-TWICE", f"evaluator {judge.evaluator.id} is there twice", where=str(path)
-                    )
-                judges[judge.evaluator.id] = judge
+            if revisions and any(code == other for _, other, _ in files):
+                continue  # the same bytes under another name
+            taken = {judge.evaluator.id for _, _, found in files for judge in found}
+            found = _judges(path, source, code)
+            _require_once(found, set() if revisions else taken, path)
+            files.append((path, code, found))
         except OSError as error:
             told = f"the plug-in cannot be read: {error.strerror or error}"
             problems.append(Problem("E-PLUGIN-READ", told, str(path), "name a file of Python"))
@@ -55,7 +67,18 @@ def load_plugins(paths: Iterable[Path]) -> Plugins:
             problems += error.problems
     if problems:
         raise UsageError.of(problems)
-    return Plugins(judges, sources)
+    return files
+
+
+def _require_once(found: Iterable[PluginJudge], taken: set[str], path: Path) -> None:
+    """Raises: UsageError `E-PLUGIN-TWICE`."""
+    taken = {BUILT_IN_EVALUATOR, *taken}
+    for judge in found:
+        name = judge.evaluator.id
+        if name in taken:
+            hint = "name one file of them; `verify` and `judge` take revisions of one evaluator side by side"
+            raise UsageError("E-PLUGIN-TWICE", f"evaluator {name} is there twice", where=str(path), hint=hint)
+        taken.add(name)
 
 
 def declared_ids(path: Path) -> tuple[str, ...]:

@@ -54,11 +54,19 @@ def validate_as(document: Document, kind: type[R]) -> R:
 def problems_of(error: ValidationError, document: Document, kind: type[Record]) -> list[Problem]:
     """Word every error of a failed validation, in the order of the document."""
     findings = [
-        _Finding(one, trace(kind.__pydantic_core_schema__, one["loc"])) for one in error.errors(include_url=False)
+        _Finding(one, trace(kind.__pydantic_core_schema__, one["loc"]))
+        for one in error.errors(include_url=False)
+        if not _only_echoes(one)
     ]
     placed = [pair for finding in _best(findings, 0) for pair in _problems(finding, document)]
     placed.sort(key=lambda pair: pair[0])
     return list(dict.fromkeys(problem for _, problem in placed))
+
+
+def _only_echoes(error: Mapping[str, Any]) -> bool:
+    """Tell whether a list is called too short for entries that are there, and each of which was refused by itself."""
+    given = error["input"]
+    return error["type"] == "too_short" and hasattr(given, "__len__") and len(given) >= error["ctx"]["min_length"]
 
 
 def _attempt(document: Document, kinds: Mapping[str, type[Record]]) -> tuple[Record | None, list[Problem]]:

@@ -18,6 +18,7 @@ from oyer.report.interchange import (
     outcome_value,
     problem_value,
 )
+from oyer.report.later import later_value, render_later
 from oyer.report.ledger import render_ledger
 from oyer.report.lock_words import LockDifference, lock_differences
 from oyer.report.page import Line, Look, Page, Segment, Style, cut, fold, line, page_text, say, width_of
@@ -52,6 +53,7 @@ __all__ = [
     "distributions",
     "fold",
     "gate_value",
+    "later_value",
     "ledger_value",
     "line",
     "lock_differences",
@@ -65,6 +67,7 @@ __all__ = [
     "read_transcript",
     "render_answer",
     "render_gates",
+    "render_later",
     "render_ledger",
     "render_legend",
     "render_not_pinned",

@@ -18,7 +18,7 @@ from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 from oyer.report.rates import render_tallies
 from oyer.report.sets import render_sets
 from oyer.report.strip import Row, read_strip, render_legend
-from oyer.report.verdicts import render_claims, render_trials
+from oyer.report.verdicts import Errors, render_claims, render_trials
 
 __all__ = ["Judged", "declared_request", "render_series", "render_trial"]
 
@@ -26,13 +26,17 @@ _OUTCOMES = ("CONFIRMED", "NOT_OBSERVED", "INCONCLUSIVE")
 
 
 class Judged(NamedTuple):
-    """What is read from a whole series: ledger, matched sets, gates, unqualified cases, and rates over repetitions."""
+    """What is read from a whole series: ledger, matched sets, gates, unqualified cases, and rates over repetitions.
+
+    `errors` say by trial why an evaluator made no judgement that a claim needs.
+    """
 
     ledger: LedgerCount
     sets: Sequence[MatchedSet] = ()
     gates: Sequence[GateResult] = ()
     unqualified: Sequence[str] = ()
     tallies: Sequence[Tally] = ()
+    errors: Errors = {}
 
 
 def declared_request(case: Case | None) -> str | None:
@@ -157,7 +161,7 @@ def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look)
     if not any(outcome.verdicts or outcome.performed is not None for outcome in outcomes):
         parts = [_plain_trial(outcome, look) for outcome in outcomes]
         return tuple(one for index, part in enumerate(parts) for one in (*(((),) if index else ()), *part))
-    page = render_trials(outcomes, plan.repeat.fixed, judged.unqualified, look)
+    page = render_trials(outcomes, plan.repeat.fixed, judged.unqualified, look, judged.errors)
     if plan.repeat.fixed == 1:
         page += _status(outcomes[0], look)
     return page
@@ -171,7 +175,7 @@ def _plain_trial(outcome: Outcome, look: Look) -> Page:
     return (line(*named), *_status(outcome, look), *fold([say(alone, "dim")], look, indent="  "))
 
 
-def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look) -> Page:
+def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look, errors: Errors | None = None) -> Page:
     """Lay out one trial: how it ended, what was measured, its layer facts, and where its comparison stands."""
     page = _status(outcome, look)
     for fault in outcome.faults:
@@ -183,7 +187,7 @@ def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look) ->
             word = scored.mechanical_outcome
             told = [say("its comparison: ", "dim"), say(word, OUTCOME_STYLES[word]), say(f"  {scored.sentence}", "dim")]
             page += fold(told, look, indent="  ", hanging="    ")
-    page += render_claims(outcome, look)
+    page += render_claims(outcome, look, errors or {})
     if outcome.observations:
         page += (line("  ", say("layer facts", "strong")),)
     for fact in outcome.observations:

@@ -7,12 +7,13 @@ without the undecided ones, or a result of an unqualified case without saying so
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from oyer.adjudicate import VERDICT_REASONS
 from oyer.records import ClaimVerdict, CriterionVerdict, Outcome, PartJudgement
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 
-__all__ = ["PERFORMED_STYLES", "VERDICT_STYLES", "render_claims", "render_trials"]
+__all__ = ["PERFORMED_STYLES", "VERDICT_STYLES", "Errors", "part_words", "render_claims", "render_trials"]
 
 VERDICT_STYLES: Mapping[str, Style] = {
     "PASS": "good",
@@ -24,9 +25,15 @@ VERDICT_STYLES: Mapping[str, Style] = {
 }
 PERFORMED_STYLES: Mapping[str, Style] = {"completed": "good", "refused": "accent", "failed": "bad", "undecided": "warn"}
 _REFS_SHOWN = 3
+_TOLD_BY_PARTS = frozenset({"PART_UNKNOWN", "PART_CONFLICT", "ASSERTED_CONTRARY"})
+
+Errors = Mapping[str, Sequence[str]]
+"""By trial, why an evaluator made no judgement that a claim needs, as `evaluator: what is wrong`."""
 
 
-def render_trials(outcomes: Sequence[Outcome], planned: int, unqualified: Collection[str], look: Look) -> Page:
+def render_trials(
+    outcomes: Sequence[Outcome], planned: int, unqualified: Collection[str], look: Look, errors: Errors
+) -> Page:
     """Lay out the trials of one case and subject that no comparison holds. `planned` is how many there should be."""
     first = outcomes[0]
     head: list[Segment | str] = [say(first.case, "strong"), say(" by ", "dim"), say(first.subject, "strong")]
@@ -34,13 +41,13 @@ def render_trials(outcomes: Sequence[Outcome], planned: int, unqualified: Collec
         head.append(say("  unqualified", "warn"))
     if planned == 1:
         head.append(say(f"  repetition {first.repetition}", "dim"))
-        return (line(*head), *_trial(first, look))
+        return (line(*head), *_trial(first, look, errors))
     head.append(say(f"  {len(outcomes)} of {planned} repetitions ran", "dim"))
-    return (line(*head), *_distributions(outcomes, planned, look), *_examples(outcomes, look))
+    return (line(*head), *_distributions(outcomes, planned, look), *_examples(outcomes, look, errors))
 
 
-def _trial(outcome: Outcome, look: Look) -> Page:
-    page = render_claims(outcome, look)
+def _trial(outcome: Outcome, look: Look, errors: Errors) -> Page:
+    page = render_claims(outcome, look, errors)
     if outcome.performed is not None:
         performed = outcome.performed
         why = f"  {performed.why}" if performed.why else ""
@@ -49,8 +56,8 @@ def _trial(outcome: Outcome, look: Look) -> Page:
     return page
 
 
-def render_claims(outcome: Outcome, look: Look) -> Page:
-    """Lay out the verdict of every claim about one trial, with what each criterion rests on."""
+def render_claims(outcome: Outcome, look: Look, errors: Errors) -> Page:
+    """Lay out the verdict of every claim about one trial, with what each criterion rests on and what it wants for."""
     page: Page = ()
     for claim in outcome.verdicts:
         barred = "" if claim.may_be_cited else "  may not be cited"
@@ -58,20 +65,42 @@ def render_claims(outcome: Outcome, look: Look) -> Page:
         page += fold([*told, say(barred, "dim")], look, indent="  ", hanging="    ")
         page += fold([say(claim.sentence)], look, indent="    ")
         for criterion in claim.criteria:
-            page += _criterion(criterion, look)
+            page += _criterion(criterion, look, errors.get(outcome.trial, ()))
     return page
 
 
-def _criterion(criterion: CriterionVerdict, look: Look) -> Page:
+def _criterion(criterion: CriterionVerdict, look: Look, errors: Sequence[str]) -> Page:
     page: Page = (
         line("    ", say(criterion.verdict, VERDICT_STYLES[criterion.verdict]), say(f"  {criterion.criterion}", "dim")),
     )
     for part in criterion.parts:
-        page += fold(_part(part), look, indent="      ", hanging="        ")
+        page += fold(part_words(part), look, indent="      ", hanging="        ")
+    for reason in _untold(criterion, errors):
+        page += _reason(reason, look, errors)
     return page
 
 
-def _part(part: PartJudgement) -> list[Segment | str]:
+def _untold(criterion: CriterionVerdict, errors: Sequence[str]) -> Iterator[str]:
+    """Yield the reasons that no part tells. A voice that is missing because another made an error is told by that."""
+    failed = any(reason.startswith("EVALUATOR_ERROR") for reason in criterion.reasons)
+    named = {error.partition(":")[0] for error in errors}
+    for reason in criterion.reasons:
+        code, _, about = reason.partition(":")
+        follows = code == "EVALUATOR_MISSING" and failed and about not in named
+        if code not in _TOLD_BY_PARTS and not follows:
+            yield reason
+
+
+def _reason(reason: str, look: Look, errors: Sequence[str]) -> Page:
+    """Say why a criterion came to what it did, where its parts do not; of an evaluator's error, what went wrong."""
+    code, _, about = reason.partition(":")
+    own = [error for error in errors if error.partition(":")[0] == about] if code == "EVALUATOR_ERROR" else []
+    told = "; ".join(own) or ": ".join(word for word in (about, VERDICT_REASONS.get(code, "")) if word)
+    return fold([say(code, "warn"), say(f": {told}", "dim")], look, indent="      ", hanging="        ")
+
+
+def part_words(part: PartJudgement) -> list[Segment | str]:
+    """Say what one part came to, why where that is not known, and what it rests on."""
     by = f" by {part.rank}" if part.rank is not None else ""
     told: list[Segment | str] = [say(f"part {part.part + 1} {part.state}{by}", "dim")]
     if part.why:
@@ -124,18 +153,18 @@ def _counts(
     return fold(words, look, indent="  ", hanging="    ")
 
 
-def _examples(outcomes: Sequence[Outcome], look: Look) -> Page:
+def _examples(outcomes: Sequence[Outcome], look: Look, errors: Errors) -> Page:
     """Show one trial of every way in which they ended, with how many ended so."""
     alike: dict[object, list[Outcome]] = {}
     for outcome in outcomes:
         state = outcome.performed.state if outcome.performed is not None else None
         ended = tuple((found.claim, found.verdict, found.reasons) for found in outcome.verdicts)
-        alike.setdefault((outcome.status, state, ended), []).append(outcome)
+        alike.setdefault((outcome.status, state, ended, tuple(errors.get(outcome.trial, ()))), []).append(outcome)
     page: Page = ()
     for found in alike.values():
         if not found[0].verdicts and found[0].performed is None:
             continue
         numbers = ", ".join(str(outcome.repetition) for outcome in found[:12]) + (", ..." if len(found) > 12 else "")
         told = f"{len(found)} ended like this ({numbers}); shown: repetition {found[0].repetition}"
-        page += (line("  ", say(told, "dim")), *_trial(found[0], look))
+        page += (line("  ", say(told, "dim")), *_trial(found[0], look, errors))
     return page

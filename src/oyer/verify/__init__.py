@@ -6,6 +6,7 @@ connection, execute anything from what it reads, or believe a recorded result it
 
 from __future__ import annotations
 
+from oyer.verify.later import Later, judged_later
 from oyer.verify.reading import Bundled, Key, Keys, Listed, Reader, Reading, StoredTrials, parse_record, read_series
 from oyer.verify.result import Check, Signatures, Status, Verification
 from oyer.verify.verifier import verify_bundle, verify_series
@@ -15,6 +16,7 @@ __all__ = [
     "Check",
     "Key",
     "Keys",
+    "Later",
     "Listed",
     "Reader",
     "Reading",
@@ -22,6 +24,7 @@ __all__ = [
     "Status",
     "StoredTrials",
     "Verification",
+    "judged_later",
     "parse_record",
     "read_series",
     "verify_bundle",

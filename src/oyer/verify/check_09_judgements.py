@@ -19,7 +19,7 @@ from oyer.verify.survey import Survey
 __all__ = ["check_judgements"]
 
 ADVICE = "what is recorded is not what its evaluator makes of the evidence: judge it again, and trust only that"
-GIVE = "verify with --plugin FILE, the file whose digest is pinned"
+GIVE = "verify with --plugin FILE, the file whose digest is pinned; give every file where there are several revisions"
 _OWN = f"judgements/{digest(BUILT_IN).removeprefix('sha256:')}/"
 
 

@@ -7,7 +7,6 @@ Must never hold more than the attempt it was just asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
 
 from oyer.adjudicate import Judge, Judges, SeriesInput, TrialInput, named_aside, named_runs
@@ -236,8 +235,8 @@ def parse_record(data: bytes, kind: type[R], where: str) -> R:
     return record
 
 
-def read_series(reader: Reader, asked: Mapping[str, Judge] = MappingProxyType({})) -> Reading:
-    """Read everything that scoring needs; `asked` are evaluators that judge here and now, by id.
+def read_series(reader: Reader, asked: Sequence[Judge] = ()) -> Reading:
+    """Read everything that scoring needs; `asked` are evaluators that judge here and now.
 
     Raises: OyerError where manifest, plan or a pinned case cannot be read.
     """

@@ -22,6 +22,7 @@ from oyer.adjudicate import (
     derive_sets,
     derived_files,
     groups_of,
+    judge_pinned,
     named_aside,
     set_name,
     slim,
@@ -77,11 +78,11 @@ class _Named(NamedTuple):
         return run in self.counted or run in self.aside
 
 
-def read_and_derive(survey: Survey, proven: Mapping[str, int], asked: Mapping[str, Judge]) -> Pass:
+def read_and_derive(survey: Survey, proven: Mapping[str, int], asked: Sequence[Judge]) -> Pass:
     """Read every attempt, and derive every repetition of the plan again from what was just read.
 
     `proven` holds the sizes of blobs that were just measured and are what their names say; `asked` are evaluators that
-    judge again here and now, by id. Almost no series holds an effect that names another run: an attempt is read once,
+    judge again here and now. Almost no series holds an effect that names another run: an attempt is read once,
     and again only where one read later names its run.
     """
     shelf = Shelf(survey)
@@ -141,7 +142,7 @@ class _Deriving:
         manifest: Series,
         shelf: Shelf,
         proven: Mapping[str, int],
-        asked: Mapping[str, Judge],
+        asked: Sequence[Judge],
     ) -> None:
         self._survey = survey
         self._plan = plan
@@ -238,8 +239,8 @@ class _Deriving:
             case = self._pins.read(planned.case_digest, Case)
         except OyerError:
             return None  # what is missing is told where the judgement is held to its pins
-        judge = self._asked.get(pinned.id)
-        if judge is None or pinned.code is None or judge.evaluator.code != pinned.code:
+        judge = judge_pinned(self._asked, pinned)
+        if judge is None:
             return None
         if judged.id not in self._plan.rubrics:
             return None

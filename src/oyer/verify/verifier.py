@@ -7,8 +7,7 @@ result is believed. Source: the design's evidence page, "Verify".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Sequence
 
 from oyer.adjudicate import Judge
 from oyer.errors import OyerError, Problem
@@ -31,14 +30,14 @@ from oyer.verify.survey import Survey, take_survey
 
 __all__ = ["verify_bundle", "verify_series"]
 
-NOBODY: Mapping[str, Judge] = MappingProxyType({})
+NOBODY: Sequence[Judge] = ()
 """No evaluator besides the built-in one: plug-ins are code, and run only where somebody gives them."""
 MADE_UP = "that whoever ran the series did not make all of it up before sealing it"
 OTHERS = "whether other series of the same plan exist"
 UNREAD = ("seals", "signature", "records", "chains", "trials", "blobs", "facts", "judgements", "comparisons", "report")
 
 
-def verify_series(reader: Reader, keys: Keys | None = None, asked: Mapping[str, Judge] = NOBODY) -> Verification:
+def verify_series(reader: Reader, keys: Keys | None = None, asked: Sequence[Judge] = NOBODY) -> Verification:
     """Verify a stored series, and that its plan is signed by a key where one is given; never raises for what is there.
 
     A file is read at most a few times, the attempts of one repetition are held at a time, a blob is unfolded in pieces.
@@ -46,7 +45,7 @@ def verify_series(reader: Reader, keys: Keys | None = None, asked: Mapping[str, 
     return _verify(reader, None, keys or Keys(), asked)
 
 
-def verify_bundle(bundle: Bundled, keys: Keys | None = None, asked: Mapping[str, Judge] = NOBODY) -> Verification:
+def verify_bundle(bundle: Bundled, keys: Keys | None = None, asked: Sequence[Judge] = NOBODY) -> Verification:
     """Verify a bundle as a series, and that it is signed by a key where one is given; nothing is extracted.
 
     An archive that is not safe is not read, nor is a bundle of a version that is not known.
@@ -62,7 +61,7 @@ def verify_bundle(bundle: Bundled, keys: Keys | None = None, asked: Mapping[str,
     return _verify(bundle, bundle, keys or Keys(), asked)
 
 
-def _verify(reader: Reader, bundle: Bundled | None, keys: Keys, asked: Mapping[str, Judge]) -> Verification:
+def _verify(reader: Reader, bundle: Bundled | None, keys: Keys, asked: Sequence[Judge]) -> Verification:
     # Read, without judging: what is there, the records, the ledger and the seals; then every blob, once.
     survey = take_survey(reader)
     measured = measure_blobs(survey)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from golden_build import build_series
 
 from oyer.cli import main
+from oyer.cli.retained import find_trial
+from oyer.errors import UsageError
 
 
 @pytest.fixture
@@ -40,6 +44,27 @@ def test_a_damaged_trial_is_called_damaged(damaged: Path, capsys: pytest.Capture
     assert "harness's own journal" not in told and "harness_error" not in told
     value = json.loads(said(capsys, "show", damaged, trial, "--json"))
     assert value["trial"]["defects"][0]["code"] == "E-BLOB-FORM"
+
+
+def test_a_trial_goes_by_its_number_or_by_its_case_and_never_by_a_digit_of_its_name(
+    series: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = json.loads((series / "plan.json").read_bytes())
+    second = plan["trials"][1]["trial"]
+    assert second in said(capsys, "show", series, "1")
+    # "r1" is in every name here, and 7 trials there are not.
+    told = said(capsys, "show", series, "7")
+    assert "there is no trial '7'" in told and "by number 0 to 3" in told
+    assert json.loads(said(capsys, "show", series, "00", "--json"))["trial"]["trial"] == plan["trials"][0]["trial"]
+
+
+def test_a_trial_of_a_case_with_a_slash_goes_by_that_case() -> None:
+    named = [("two/fits", "t0.two~fits.s.r1.plain"), ("two/tight", "t1.two~tight.s.r1.plain")]
+    trials = [SimpleNamespace(trial=name, case=case, position=at) for at, (case, name) in enumerate(named)]
+    retained: Any = SimpleNamespace(reading=SimpleNamespace(plan=SimpleNamespace(trials=trials)))
+    assert find_trial(retained, "two/tight") is trials[1]
+    with pytest.raises(UsageError, match="2 trials match 'two/'"):
+        find_trial(retained, "two/")
 
 
 def test_what_was_not_read_is_said_once_for_each_check(

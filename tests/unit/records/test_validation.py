@@ -14,6 +14,7 @@ from oyer.records import (
     Flaw,
     Json,
     Record,
+    Rubric,
     by_key,
     document_of,
     find_problems,
@@ -236,6 +237,15 @@ def test_a_discriminated_union_tells_its_choice(sink: str, expected: str) -> Non
 def test_a_union_by_key_is_told_where_the_field_stands(link: str, expected: str) -> None:
     """Branches are called like fields here: steps and branches must not be mixed up."""
     assert told(f"oyer: Case@1\nid: a\nlinks: [{link}]\n") == [expected]
+
+
+def test_a_list_is_not_called_short_of_entries_that_were_refused_by_themselves() -> None:
+    text = "oyer: Rubric@1\nid: r\ncriteria: [{id: c, parts: [{evaluator: x, %s}]}]\n"
+    for field, code in (("when_assert: true", "E-RECORD-UNKNOWN-FIELD"), ("weight: 0.0", "E-RECORD-VALUE")):
+        (problem,) = find_problems(parse_documents((text % field).encode(), name="f.yaml")[0], {"Rubric@1": Rubric})
+        assert (problem.code, field.partition(":")[0] in problem.where) == (code, True)
+    (short,) = find_problems(document_of({"oyer": "Rubric@1", "id": "r", "criteria": []}), {"Rubric@1": Rubric})
+    assert "at least 1 entries" in short.hint
 
 
 def test_a_record_type_says_itself_what_is_wrong() -> None:
