@@ -12,6 +12,7 @@ from oyer.adjudicate import barred
 from oyer.errors import EvaluatorError
 from oyer.evaluators.declare import Declared, Opinion
 from oyer.evaluators.evidence import Evidence
+from oyer.evaluators.guard import PATIENCE_S, Failure, guarded, plain_text
 from oyer.observe import TrialEvidence, TrialFacts, printable
 from oyer.records import PART_STATES, RANKS, Evaluator, Judgement, PartJudgement, Rank, Rubric, digest
 
@@ -25,8 +26,9 @@ _RECEIPTS = ("sink", "world", "meter")
 class PluginJudge:
     """One evaluator of one file. `evaluator` is its record: its code is the digest of the file as it was executed."""
 
-    def __init__(self, declared: Declared, code: str) -> None:
+    def __init__(self, declared: Declared, code: str, patience_s: float = PATIENCE_S) -> None:
         self._declared = declared
+        self._patience_s = patience_s
         self.evaluator = Evaluator(
             id=declared.id,
             revision=declared.revision,
@@ -64,16 +66,19 @@ class PluginJudge:
 
     def _ask(self, facts: TrialFacts, needs: Rank | None) -> Opinion:
         """Run the plug-in, and hold what it says to what it may say. Raises: EvaluatorError."""
+        # A copy of its own: whatever it changes, no other evaluator sees it, and what it cites is looked up elsewhere.
+        own = TrialFacts(facts.case.model_copy(deep=True), facts.evidence.apart())
         try:
-            said: object = self._declared.judge(Evidence(facts))
-        except Exception as failure:  # noqa: BLE001 - foreign code: whatever it raises is its own error
-            told = f"it raised {type(failure).__name__}: {failure}"
-            raise EvaluatorError("E-PLUGIN-RAISED", told[:TOLD_LIMIT]) from None
-        if not isinstance(said, Opinion) or said.state not in PART_STATES:
-            raise EvaluatorError("E-PLUGIN-ANSWER", f"it returned {type(said).__name__}, which is no opinion")
+            said = guarded(lambda: _plain(self._declared.judge(Evidence(own))), self._patience_s)
+        except Failure as failure:
+            code = "E-PLUGIN-TIME" if failure.late else "E-PLUGIN-RAISED"
+            told = failure.told if failure.late else f"it raised {failure.told}"
+            raise EvaluatorError(code, told[:TOLD_LIMIT]) from None
+        if isinstance(said, str):
+            raise EvaluatorError("E-PLUGIN-ANSWER", f"it returned {said[:80]}, which is no opinion")
         if said.state == "unknown":
-            return Opinion("unknown", (), str(said.why)[:TOLD_LIMIT] or "it does not know")
-        refs = tuple(dict.fromkeys(str(ref) for ref in said.refs))
+            return said
+        refs = said.refs
         missing = next((ref for ref in refs if not facts.evidence.has(ref)), None)
         if missing is not None:
             raise EvaluatorError("E-PLUGIN-CITES", f"it cites {missing[:80]}, which is no event of the trial")
@@ -83,6 +88,16 @@ class PluginJudge:
         if needs is not None and (rank is None or RANKS.index(rank) > RANKS.index(needs)):
             raise EvaluatorError("E-PLUGIN-RANK", f"it needs evidence of rank {needs}, and cites none")
         return Opinion(said.state, refs)
+
+
+def _plain(said: object) -> Opinion | str:
+    """Return an answer in plain values, its type where it is no opinion. Raises whatever its parts raise."""
+    state = next((known for known in PART_STATES if isinstance(said, Opinion) and known == said.state), None)
+    if not isinstance(said, Opinion) or state is None:
+        return plain_text(type(said).__name__)
+    if state == "unknown":
+        return Opinion("unknown", (), plain_text(said.why)[:TOLD_LIMIT] or "it does not know")
+    return Opinion(state, tuple(dict.fromkeys(plain_text(ref) for ref in said.refs)))
 
 
 def _places(rubric: Rubric, name: str) -> Iterator[tuple[str, int]]:

@@ -7,6 +7,7 @@ thing that is broken gets the defects and decides (fail closed).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy, deepcopy
 from types import MappingProxyType
 from typing import Any
 
@@ -44,6 +45,12 @@ class TrialEvidence:
         self.envelope = check.envelope
         self.defects = defects
         self._fetch = fetch
+
+    def apart(self) -> TrialEvidence:
+        """Return the same evidence as values of their own, for code that might change what it is given."""
+        other = copy(self)
+        other.checks, other.opened, other.closed = deepcopy((self.checks, self.opened, self.closed))
+        return other
 
     @property
     def run(self) -> str | None:
