@@ -31,7 +31,7 @@ class Plugins(NamedTuple):
 
 
 def load_plugins(paths: Iterable[Path], patience_s: float = PATIENCE_S) -> Plugins:
-    """Load files of evaluators, each once, in order; one id stands for one evaluator. Each has its patience to load and to judge.
+    """Load files of evaluators, each once, in order; one id stands for one evaluator.
 
     Raises: UsageError with everything that is wrong: `E-PLUGIN-READ`, `E-PLUGIN-IMPORT`, `E-PLUGIN-EMPTY`,
     `E-PLUGIN-DECLARED`, `E-PLUGIN-TWICE`.
