@@ -46,7 +46,7 @@ MAX_DEPTH = 50
 _CASE = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 _CLAIM = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _WORD = re.compile(r"[A-Za-z_]+")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?![\w.])")
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?![\w.])")
 _OPERATOR = re.compile(r"==|!=|<=|>=|<|>")
 
 
@@ -60,6 +60,10 @@ def parse_gate(text: str) -> Gate:
 def refuse(code: str, at: int, told: str, hint: str = "") -> NoReturn:
     """Raise what is wrong at a place, counted from 0."""
     raise RecordError(code, told, where=f"column {at + 1}", hint=hint)
+
+
+def _decimal(value: Fraction) -> str:
+    return format(float(value), ".10g")
 
 
 class _Parser:
@@ -141,8 +145,7 @@ class _Parser:
             claim = self._match(_CLAIM, "the id of a claim")
         self._need(")")
         if name == "pass":
-            self._need(".")
-            return self._operand_of("verdict", began, case, claim, "PASS", self._name(_WORD, MEASURES, "a measure"))
+            return self._operand_of("verdict", began, case, claim, "PASS", self._measure())
         if not self._sign("."):
             return self._operand_of(name, began, case, claim)
         at = self._at
@@ -153,8 +156,12 @@ class _Parser:
                 at,
                 f"{word} means undecided: its share is no property of a subject",
             )
-        self._need(".")
-        return self._operand_of(name, began, case, claim, word, self._name(_WORD, MEASURES, "a measure"))
+        return self._operand_of(name, began, case, claim, word, self._measure())
+
+    def _measure(self) -> str:
+        if not self._sign("."):
+            self._unexpected(f"a measure ({', '.join('.' + one for one in MEASURES)})")
+        return self._name(_WORD, MEASURES, "a measure")
 
     def _operand_of(
         self, kind: str, began: int, case: str = "", claim: str = "", word: str = "", measure: str | None = None
@@ -170,15 +177,23 @@ class _Parser:
             if number is None:
                 refuse("E-GATE-TYPE", at, f"{operand.text} is a number, and is compared with a number", "as in >= 0.8")
             self._at = number.end()
-            value = Fraction(number[0])
-            if operand.measure is not None and value > 1:
-                refuse("E-GATE-VALUE", at, f"{operand.text} lies between 0 and 1, so {number[0]} says nothing")
-            if operand.measure is None and value.denominator != 1:
-                refuse("E-GATE-VALUE", at, f"{operand.text} is a count of trials, and {number[0]} is none")
-            return value
+            return self._number(operand, number[0], at)
         if number is not None:
             refuse("E-GATE-TYPE", at, f"{operand.text} is a word, and is compared with a word", "a share ends in .rate")
         return self._name(_WORD, WORDS[operand.kind], "a word")
+
+    def _number(self, operand: Operand, written: str, at: int) -> Fraction:
+        value = Fraction(written)
+        if self._text.startswith("%", self._at):
+            hint = f"write {_decimal(value / 100)}" if operand.measure is not None else "leave out the %"
+            refuse("E-GATE-VALUE", at, f"{written}% is a percentage, and a gate has none", hint)
+        if operand.measure is not None and not 0 <= value <= 1:
+            hint = f"{written} of a hundred is {_decimal(value / 100)}" if 1 < value <= 100 else "as in >= 0.8"
+            refuse("E-GATE-VALUE", at, f"{operand.text} lies between 0 and 1, so {written} says nothing", hint)
+        if operand.measure is None and (value < 0 or value.denominator != 1):
+            hint = "a count is a whole number, 0 or more"
+            refuse("E-GATE-VALUE", at, f"{operand.text} is a count of trials, and {written} is none", hint)
+        return value
 
     def _name(self, pattern: re.Pattern[str], known: tuple[str, ...], what: str) -> str:
         self._skip()

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from oyer.adjudicate.gate_tree import AllOf, Gate, GateNode, GateTest, NotGate, Operand, comparisons_of
 from oyer.adjudicate.gate_values import GateInput, Seen, ledger_line, look
-from oyer.records import Case
+from oyer.records import Case, nearest
 from oyer.stats import wilson
 
 __all__ = ["GateFlaw", "GateResult", "check_gate", "evaluate_gate", "gates_exit_code"]
@@ -155,14 +155,20 @@ def check_gate(gate: Gate, cases: Mapping[str, Case], repetitions: int = 1) -> I
         case = cases.get(operand.case)
         if case is None:
             told = f"no case {operand.case!r} is in this suite"
-            yield GateFlaw("E-GATE-NAME", operand.column, told, f"it has {', '.join(sorted(cases))}")
+            yield GateFlaw("E-GATE-NAME", operand.column, told, _meant(operand.case, sorted(cases)))
             continue
         missing = _unanswerable(operand.kind, operand.claim, case)
         if missing:
-            yield GateFlaw("E-GATE-NAME", operand.column, f"{operand.text} asks for nothing: {missing}", "")
+            hint = _meant(operand.claim, [one.id for one in case.claims]) if operand.kind == "verdict" else ""
+            yield GateFlaw("E-GATE-NAME", operand.column, f"{operand.text} asks for nothing: {missing}", hint)
         if one.quantifier is None and not operand.is_number and repetitions > 1:
             told = f"{repetitions} repetitions have {repetitions} words, and {one.text} does not say of which it speaks"
             yield GateFlaw("E-GATE-QUANTIFIER", one.column, told, f"write every {one.text}, any {one.text}, or a rate")
+
+
+def _meant(written: str, known: Sequence[str]) -> str:
+    close = nearest(written, known)
+    return (f"did you mean {close}? " if close else "") + (f"it has {', '.join(known)}" if known else "it has none")
 
 
 def _unanswerable(kind: str, claim: str, case: Case) -> str:

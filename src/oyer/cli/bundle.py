@@ -40,6 +40,7 @@ def command(series: Path, out: Path | None, key: Path | None, withhold: tuple[st
     from oyer.cli.places import bundle_path, open_series_reader
     from oyer.cli.terminal import print_json, print_text
     from oyer.errors import UsageError
+    from oyer.report import counted
     from oyer.store import write_bundle
 
     if series.is_file():
@@ -60,7 +61,7 @@ def command(series: Path, out: Path | None, key: Path | None, withhold: tuple[st
         f"signed by key {written.keyid}" if written.keyid else "not signed: nothing in it proves who made it",
     ]
     if written.withheld:
-        told.append(f"withheld {len(written.withheld)} files: what rests on them cannot be checked")
+        told.append(f"withheld {counted(len(written.withheld), 'file')}: what rests on them cannot be checked")
     for text in (*told, str(written.path)):
         print_text(text)
     return 0

@@ -38,7 +38,7 @@ COMMANDS: Mapping[str, Entry] = {
     "keygen": Entry("Evidence", "keygen", "Make a pair of keys to sign bundles and plans with."),
     "check": Entry("Authors", "check", "Check case files: every error at once, each at its place."),
     "qualify": Entry("Authors", "qualify", "Show cases to subjects whose truth is known: are they told apart?"),
-    "library": Entry("Authors", "library", "List the packaged suites and cases."),
+    "library": Entry("Authors", "library", "List the suites of the project and the packaged suites and cases."),
     "schema": Entry("Authors", "schema", "Print or export the JSON Schemas of the records."),
     "conform": Entry("Machines", "conform", "Hold the scorer to a file of scoring vectors."),
     "doctor": Entry("Machines", "doctor", "Say what this machine can do, and what it lacks."),

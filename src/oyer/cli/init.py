@@ -36,9 +36,11 @@ def command(folder: Path, server: str | None, as_json: bool) -> int:
     for path in written:
         print_page((line("  ", say(str(path))),))
     first = f"oyer check {written[0]}" if server is not None else "oyer run first"
-    print_page(((), line(say("Next: ", "dim"), say(f"cd {folder}" if server is None else first))))
-    if server is None:
-        print_page((line(say("      "), say(f"{first}     (README.md says more)")),))
+    more = "     (README.md says more)" if server is None else ""
+    steps = [f"cd {folder}"] if server is None and folder.resolve() != Path.cwd().resolve() else []
+    for index, step in enumerate([*steps, first + more]):
+        print_page(((),) if index == 0 else ())
+        print_page((line(say("      " if index else "Next: ", "dim"), say(step)),))
     print_text(str(folder))
     return 0
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import stat
 import tarfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,8 +64,9 @@ def is_file_name(name: str) -> bool:
     return name.endswith((".yaml", ".yml", ".json")) or ("/" in name and Path(name).exists())
 
 
-def locate(name: str) -> tuple[Path, str | None]:
-    """Return the file that a name means, and the id of the one case asked for where it is a packaged one.
+def locate(name: str, own: Sequence[str] = ()) -> tuple[Path, str | None]:
+    """Return the file that a name means, and the id of the one case asked for where it is a packaged one. `own` are
+    the suites of the project, which it may have meant.
 
     Raises: UsageError E-CASE-UNKNOWN, E-PATH.
     """
@@ -74,7 +75,7 @@ def locate(name: str) -> tuple[Path, str | None]:
     from oyer.library import find_case
 
     try:
-        return find_case(name), name
+        return find_case(name, own), name
     except UsageError:
         if Path(name).is_file():
             return Path(name), None

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from oyer.cli.naming import packaged_file, shown_name
 from oyer.cli.scopes import PlacedSuite
 from oyer.cli.selection import judged_by
 from oyer.engine import CaseSource, lock_suite
@@ -28,9 +29,7 @@ _LARGEST_BYTES = 1 << 28
 
 def lock_path(suite: PlacedSuite) -> Path:
     """Return where the lock of a suite stands: beside its file; of a packaged one, in the working directory."""
-    from oyer.library import find_record
-
-    if find_record(suite.suite.id, "TrialSuite@1") == suite.path:
+    if packaged_file(suite.suite.id, "TrialSuite@1") == suite.path:
         return Path(f"{suite.suite.id}.lock.json")
     return suite.path.with_name(f"{suite.path.stem}.lock.json")
 
@@ -53,9 +52,14 @@ def read_lock(path: Path) -> SuiteLock:
         hint = "make one: oyer pin SUITE"
         raise UsageError("E-PATH", f"cannot be read: {error.strerror or error}", where=str(path), hint=hint) from error
     documents = parse_documents(data, name=str(path))
-    record = validate(documents[0], {"SuiteLock@1": SuiteLock}) if len(documents) == 1 else None
-    if not isinstance(record, SuiteLock):
-        raise RecordError("E-RECORD-KIND", "not one lock of a suite", where=str(path), hint="make one: oyer pin SUITE")
+    kinds = [one.value.get("oyer") if isinstance(one.value, dict) else None for one in documents]
+    if kinds != ["SuiteLock@1"]:
+        named = ", ".join(sorted({kind for kind in kinds if isinstance(kind, str)}))
+        told = f"this is no lock of a suite{f': it holds {named}' if named else ''}"
+        hint = "a lock is what `oyer pin SUITE` or `oyer pin SUITE -o FILE` writes"
+        raise RecordError("E-RECORD-KIND", told, where=str(path), hint=hint)
+    record = validate(documents[0], {"SuiteLock@1": SuiteLock})
+    assert isinstance(record, SuiteLock)
     return record
 
 
@@ -84,7 +88,10 @@ def require_locked(selection: Selection) -> str | None:
         return f"This suite is not locked: nothing says whether it moved since it was written (oyer pin, {path.name})."
     drifts = lock_drift(read_lock(path), lock_now(suite), [placed.loaded.case.id for placed in suite.cases])
     if drifts:
-        hint = f"see oyer pin --diff, and pin anew if this is meant ({path})"
+        name = shown_name(suite)
+        hint = (
+            f"in words: oyer pin {name} -o now.json; oyer pin --diff {path} now.json. If it is meant: oyer pin {name}"
+        )
         raise RecordError.of(
             Problem("E-PIN-DRIFT", f"{drift.planned} when it was pinned, {drift.now} now", drift.field, hint)
             for drift in drifts

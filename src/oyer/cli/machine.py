@@ -176,11 +176,12 @@ def _disk() -> Iterator[Finding]:
 def _left_behind() -> Finding:
     """Name what a killed run left: the next run removes it."""
     from oyer.host import stale_runs
+    from oyer.report import counted
 
     left = stale_runs()
     if not left:
         return Finding("Disk", "left behind", "ok", "no directory of a killed run")
-    told = f"{len(left)} directories of killed runs, such as {left[0]}"
+    told = f"{counted(len(left), 'directory', 'directories')} of killed runs, such as {left[0]}"
     return Finding("Disk", "left behind", "limited", told, "the next run removes them")
 
 

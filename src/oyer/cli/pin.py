@@ -46,7 +46,7 @@ def _pin(name: str, out: Path | None, *, as_json: bool) -> int:
     from oyer.cli.scopes import load_suite
     from oyer.cli.terminal import print_json, print_page, print_text
     from oyer.records import digest
-    from oyer.report import line, lock_differences, say
+    from oyer.report import counted, line, lock_differences, say
 
     placed = load_suite(name, project=find_project())
     path = out or lock_path(placed)
@@ -60,7 +60,8 @@ def _pin(name: str, out: Path | None, *, as_json: bool) -> int:
         print_json({**told, "differences": [one._asdict() for one in moved], "exit_code": 0})
         return 0
     servers = sum(len(case.servers) for case in lock.cases.values())
-    print_page((line(say(f"{len(lock.cases)} cases, {servers} servers, {len(lock.rubrics)} rubrics", "strong"),
+    sizes = ((len(lock.cases), "case"), (servers, "server"), (len(lock.rubrics), "rubric"))
+    print_page((line(say(", ".join(counted(n, what) for n, what in sizes), "strong"),
                      say(f"  {digest(lock)}", "dim")),))  # fmt: skip
     for problem in problems:
         print_page((line("  ", say(problem, "warn")),))
@@ -82,13 +83,13 @@ def _problems(lock: SuiteLock) -> list[str]:
 def _diff(old: Path, new: Path, *, as_json: bool) -> int:
     from oyer.cli.locks import read_lock
     from oyer.cli.terminal import look_of, print_json, print_page
-    from oyer.report import Page, fold, line, lock_differences, say
+    from oyer.report import Page, counted, fold, line, lock_differences, say
 
     found = lock_differences(read_lock(old), read_lock(new))
     if as_json:
         print_json({"differences": [one._asdict() for one in found], "exit_code": 0})
         return 0
-    page: Page = (line(say("nothing differs" if not found else f"{len(found)} differences", "strong")),)
+    page: Page = (line(say("nothing differs" if not found else counted(len(found), "difference"), "strong")),)
     for one in found:
         page += fold([say(one.sentence)], look_of(sys.stdout), indent="  ", hanging="    ")
     print_page(page)

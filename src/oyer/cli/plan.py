@@ -76,10 +76,10 @@ def _value(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> dict[str,
 def _page(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> Page:
     from oyer.cli.terminal import look_of
     from oyer.records import digest
-    from oyer.report import cut, fold, line, say
+    from oyer.report import counted, cut, fold, line, say
 
     look = look_of(sys.stdout)
-    page: Page = (line(say(f"{len(plan.trials)} trials", "strong"), say(f"  {digest(plan)}", "dim")), ())
+    page: Page = (line(say(counted(len(plan.trials), "trial"), "strong"), say(f"  {digest(plan)}", "dim")), ())
     for trial in plan.trials[:_MOST_TRIALS]:
         told = (cut(trial.case, 32), cut(trial.subject, 24), cut(trial.condition, 14), f"repetition {trial.repetition}")
         page += (line(say(f"  {trial.position:>5}  "), *(say(word) for word in told)),)

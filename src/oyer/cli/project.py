@@ -52,10 +52,13 @@ class PlacedProject(NamedTuple):
 
     def suite(self, name: str) -> Path | None:
         """Return the file that holds a suite of the project, by its id; None where there is none."""
+        return next((path for known, _, path in self.listed() if known == name), None)
+
+    def listed(self) -> Iterator[tuple[str, str, Path]]:
+        """Yield every suite of the project: its id, its title, and the file that holds it."""
         for path in self._suite_files():
-            if any(loaded.record.id == name for loaded in read_case_file(path).suites):
-                return path
-        return None
+            for loaded in read_case_file(path).suites:
+                yield loaded.record.id, loaded.record.title, path
 
     def _suite_files(self) -> Iterator[Path]:
         for text in self.project.suites:

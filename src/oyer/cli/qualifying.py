@@ -26,10 +26,11 @@ from oyer.adjudicate import (
     mutants,
     reading_of,
 )
+from oyer.cli.naming import own_suites, suite_file
 from oyer.cli.plugins import load_judges, plugin_paths, promised
 from oyer.cli.project import find_project
 from oyer.cli.running import run
-from oyer.cli.scopes import load_scoped, load_suite, names_suite, narrowed
+from oyer.cli.scopes import load_scoped, load_suite, narrowed
 from oyer.cli.selection import Selection, judged_by
 from oyer.engine import OnProgress, Progress, SubjectSpec, scripts_of
 from oyer.errors import OyerError, UsageError
@@ -87,7 +88,7 @@ def choose(
     Raises: UsageError, RecordError with everything that is wrong.
     """
     project = find_project()
-    suites = [name for name in names if names_suite(name, project) is not None]
+    suites = [name for name in names if suite_file(name, project) is not None]
     if suites and len(names) > 1:
         raise UsageError("E-SUITE-ALONE", f"{suites[0]} is a suite, and a suite is named by itself", where=names[-1])
     placed = None
@@ -96,7 +97,7 @@ def choose(
         placed = load_suite(suites[0], project=project, evaluators=known)
         found, scope = placed.cases, placed.scope
     else:
-        found, scope = load_scoped(names, known)
+        found, scope = load_scoped(names, known, own_suites(project))
     named = [each.loaded.case.id for each in narrowed(found, only, scope)]
     controls = [name for each in named for _, name in controls_of(scope.cases[each].loaded.case)]
     wanted = dict.fromkeys((*named, *controls))

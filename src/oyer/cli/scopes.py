@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from oyer.adjudicate import check_gate, parse_gate
 from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate, read_case_file, refuse_all
+from oyer.cli.naming import no_suite, packaged_file, suite_file
 from oyer.cli.plugins import promised
 from oyer.errors import Problem, RecordError, UsageError
 from oyer.records import (
@@ -28,6 +29,7 @@ from oyer.records import (
     TrialSuite,
     controls_of,
     digest,
+    nearest,
     rubric_breaches,
     rubric_flaws,
     set_breaches,
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LARGEST_BYTES = 16 * 1024 * 1024
-
 __all__ = [
     "PlacedSuite",
     "Scope",
@@ -48,7 +48,6 @@ __all__ = [
     "load_cases",
     "load_scoped",
     "load_suite",
-    "names_suite",
     "narrowed",
     "require_runnable",
 ]
@@ -106,7 +105,7 @@ class Scope:
         while wanted := [pair for pair in self._missing() if pair not in tried]:
             for name, kind in wanted:
                 tried.add((name, kind))
-                path = _packaged_file(name, kind)
+                path = packaged_file(name, kind)
                 if path is not None:
                     self.take(read_case_file(path))
 
@@ -135,12 +134,6 @@ class PlacedSuite(NamedTuple):
     path: Path
     cases: tuple[PlacedCase, ...]
     scope: Scope
-
-
-def _packaged_file(name: str, kind: str) -> Path | None:
-    from oyer.library import find_record
-
-    return find_record(name, kind)
 
 
 # ---------------------------------------------------------------- what is wrong between records
@@ -282,8 +275,11 @@ def load_cases(names: Sequence[str], *, only: Sequence[str] = ()) -> tuple[Place
     return narrowed(chosen, only, scope)
 
 
-def load_scoped(names: Sequence[str], evaluators: Collection[str] = ()) -> tuple[tuple[PlacedCase, ...], Scope]:
-    """Load every case that the names mean, with the scope they can name things in; `evaluators` are loaded ones.
+def load_scoped(
+    names: Sequence[str], evaluators: Collection[str] = (), own: Sequence[str] = ()
+) -> tuple[tuple[PlacedCase, ...], Scope]:
+    """Load every case that the names mean, with the scope they can name things in; `evaluators` are loaded ones, and
+    `own` the suites of the project, which a name may have meant.
 
     Raises: as `load_cases`.
     """
@@ -292,7 +288,7 @@ def load_scoped(names: Sequence[str], evaluators: Collection[str] = ()) -> tuple
     missing: list[Problem] = []
     for name in names:
         try:
-            path, wanted = locate(name)
+            path, wanted = locate(name, own)
         except UsageError as error:
             missing += error.problems
             continue
@@ -315,37 +311,23 @@ def narrowed(cases: Sequence[PlacedCase], only: Sequence[str], scope: Scope) -> 
     unknown = [wanted for wanted in only if wanted not in known]
     if unknown:
         told = f"there is no case {', '.join(unknown)} here"
-        raise UsageError("E-CASE-UNKNOWN", told, hint="there is " + ", ".join(known))
+        close = nearest(unknown[0], known)
+        meant = f"did you mean {close}? " if close else ""
+        raise UsageError("E-CASE-UNKNOWN", told, hint=f"{meant}there is " + ", ".join(known))
     return tuple(case for case in cases if not only or case.loaded.case.id in only)
-
-
-def names_suite(name: str, project: PlacedProject | None = None) -> Path | None:
-    """Return the file of the suite that a name means, the project's own first; None where it means none."""
-    if not is_file_name(name):
-        own = None if project is None else project.suite(name)
-        return own or _packaged_file(name, "TrialSuite@1")
-    return Path(name) if _holds_suite(Path(name)) else None
-
-
-def _holds_suite(path: Path) -> bool:
-    """Whether a file may hold a suite; what cannot be read is for its reader to say."""
-    try:
-        return path.is_file() and path.stat().st_size < _LARGEST_BYTES and b"TrialSuite@" in path.read_bytes()
-    except OSError:
-        return False
 
 
 def load_suite(
     name: str, *, only: Sequence[str] = (), project: PlacedProject | None = None, evaluators: Collection[str] = ()
 ) -> PlacedSuite:
-    """Load a suite with everything it names. `only` keeps these cases, each with its controls; `evaluators` are those
-    that were loaded from elsewhere.
+    """Load a suite with everything it names. `only` keeps these cases or controls, each with its own controls;
+    `evaluators` are those that were loaded from elsewhere.
 
     Raises: UsageError E-SUITE-SEVERAL where a file holds more than one, RecordError with everything that is wrong.
     """
-    path = names_suite(name, project)
+    path = suite_file(name, project)
     if path is None:
-        raise UsageError("E-SUITE-NONE", f"there is no suite {name}", where=name, hint="`oyer library` lists them")
+        raise no_suite(name, project)
     file = read_case_file(path)
     reading = Reading((file,))
     refuse_all(reading, contents=cross_problems(reading, evaluators))
@@ -355,8 +337,9 @@ def load_suite(
         raise UsageError("E-SUITE-SEVERAL", told, where=str(path), hint="put each in a file of its own")
     scope, _ = _suite_scope(chosen[0], file)
     suite = _resolved(chosen[0], scope)
-    listed = narrowed([scope.cases[one.case] for one in suite.record.cases], only, scope)
-    return PlacedSuite(suite.record, suite.digest, suite.document, path, _with_controls(listed, scope), scope)
+    whole = _with_controls((scope.cases[one.case] for one in suite.record.cases), scope)
+    cases = _with_controls(narrowed(whole, only, scope), scope)
+    return PlacedSuite(suite.record, suite.digest, suite.document, path, cases, scope)
 
 
 def _resolved(loaded: LoadedRecord[TrialSuite], scope: Scope) -> LoadedRecord[TrialSuite]:

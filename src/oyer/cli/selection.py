@@ -125,19 +125,20 @@ def qualified(selection: Selection, place: Path) -> Selection:
 
 
 def _select(names: tuple[str, ...], options: Mapping[str, Any]) -> Selection:
+    from oyer.cli.naming import own_suites, suite_file
     from oyer.cli.plugins import plugin_paths, promised
     from oyer.cli.project import find_project
     from oyer.cli.running import read_conditions, require_subjects
-    from oyer.cli.scopes import load_scoped, names_suite, narrowed
+    from oyer.cli.scopes import load_scoped, narrowed
 
     if not names:
         raise click.UsageError("Missing argument 'SUITE|CASE|FILE...'.")
     project = find_project()
     subjects = tuple(_subjects(options, project))
-    suites = [name for name in names if names_suite(name, project) is not None]
+    suites = [name for name in names if suite_file(name, project) is not None]
     if suites:
         return _suite(names, suites[0], subjects, options, project)
-    found, scope = load_scoped(names, promised(plugin_paths(options["plugins"], project)))
+    found, scope = load_scoped(names, promised(plugin_paths(options["plugins"], project)), own_suites(project))
     cases = narrowed(found, options["only"], scope)
     conditions = read_conditions(options["conditions"], cases)
     require_subjects(subjects, cases)

@@ -78,14 +78,15 @@ def print_error(problems: Sequence[Problem]) -> None:
     """Print every problem on standard error: what, where, and what to do."""
     look = look_of(sys.stderr)
     page: Page = ()
-    for problem in problems:
+    for problem, after in zip(problems, (*problems[1:], None), strict=True):
         place = f"{problem.where}: " if problem.where else ""
         for index, text in enumerate(problem.message.split("\n")):
             told = [say("error: ", "bad"), say(place), say(text)] if index == 0 else [say(f"  {text}")]
             tail = [say(f" [{problem.code}]", "dim")] if index == 0 else []
             # A place must stay on one line, so that editors and terminals can follow it.
             page += (line(*told, *tail),)
-        if problem.hint:
+        # One thing to do about several problems in a row is said once, after the last of them.
+        if problem.hint and (after is None or after.hint != problem.hint):
             page += fold([say("hint: ", "accent"), say(problem.hint)], look, indent="  ", hanging="    ")
     if len(problems) > 1:
         page += (line(say(f"{len(problems)} problems", "strong")),)

@@ -6,7 +6,7 @@ give a document its id and title, so that listing the catalogue loads no YAML or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -65,18 +65,23 @@ def packaged_servers() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in place.glob("*.py") if not path.name.startswith("_")))
 
 
-def find_case(name: str) -> Path:
-    """Return the file that holds a packaged case. Raises: UsageError E-CASE-UNKNOWN, naming what there is."""
+def find_case(name: str, own: Sequence[str] = ()) -> Path:
+    """Return the file that holds a packaged case. Raises: UsageError E-CASE-UNKNOWN, naming what there is, the caller's
+    `own` suites first.
+    """
     for case in packaged_cases():
         if case.name == name:
             return case.path
     from oyer.records import nearest
 
-    known = tuple(case.name for case in packaged_cases())
-    close = nearest(name, known)
+    packaged = tuple(case.name for case in packaged_cases())
+    suites = tuple(suite.name for suite in packaged_suites())
+    close = nearest(name, (*own, *packaged, *suites))
     meant = f"did you mean {close}? " if close else ""
-    hint = f"{meant}name a file, or one of {', '.join(known)}"
-    raise UsageError("E-CASE-UNKNOWN", f"there is no packaged case {name!r}", hint=hint)
+    ours = f"a suite of the project ({', '.join(own)}), " if own else ""
+    hint = f"{meant}name a file, {ours}a packaged suite ({', '.join(suites)}) or case: {', '.join(packaged)}"
+    told = f"there is no packaged suite or case {name!r}{', and none of the project' if own else ''}"
+    raise UsageError("E-CASE-UNKNOWN", told, hint=hint)
 
 
 def find_suite(name: str) -> Path | None:
@@ -96,7 +101,7 @@ def project_files() -> dict[str, bytes]:
     from importlib.resources import files
 
     root = Path(str(files("oyer.library") / "project"))
-    moved = {"workflow.yaml": ".github/workflows/oyer.yaml"}
+    moved = {"workflow.yaml": ".github/workflows/oyer.yaml", "gitignore.txt": ".gitignore"}
     names = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
     return {moved.get(name, name): (root / name).read_bytes() for name in names}
 

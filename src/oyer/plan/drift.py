@@ -6,7 +6,7 @@ looked at.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from oyer.records import Case, Plan, SuiteLock, canonical_bytes, path_text, plain
@@ -39,7 +39,7 @@ def plan_drift(
     for name in sorted(set(cases or {}) & set(cases_now or {})):
         if cases is not None and cases_now is not None:
             found += _differences(plain(cases[name]), plain(cases_now[name]), ("cases", name, "record"))
-    return tuple(found)
+    return _leading(found, one["cases"])
 
 
 def lock_drift(locked: SuiteLock, now: SuiteLock, cases: Collection[str] | None = None) -> tuple[Drift, ...]:
@@ -53,7 +53,23 @@ def lock_drift(locked: SuiteLock, now: SuiteLock, cases: Collection[str] | None 
         for case in value["cases"].values():
             for server in case["servers"].values():
                 del server["tool_texts"]  # their digests say it
-    return tuple(_differences(one, other, ()))
+    return _leading(list(_differences(one, other, ())), one["cases"])
+
+
+def _leading(found: Sequence[Drift], cases: Collection[str]) -> tuple[Drift, ...]:
+    """Leave out the digests and forms that only follow from a field of what they are made of, told beside them."""
+    made_of: dict[str, tuple[str, ...]] = {"suite_digest": ("suite",)}
+    for case in cases:
+        record = path_text(("cases", case, "record"))
+        made_of[path_text(("cases", case, "digest"))] = (record,)
+        made_of[path_text(("cases", case, "form"))] = (record, "rubrics", "evaluators")
+    told = [drift.field for drift in found if drift.field not in made_of]
+
+    def follows(field: str) -> bool:
+        parts = made_of.get(field, ())
+        return any(one == part or one.startswith((f"{part}.", f"{part}[")) for one in told for part in parts)
+
+    return tuple(drift for drift in found if not follows(drift.field))
 
 
 def _moved(planned: Plan, now: Plan) -> set[str]:

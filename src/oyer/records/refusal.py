@@ -60,6 +60,18 @@ _EXPECTED: Final[dict[str, str]] = {
 }
 
 
+_SHORT: Final[dict[str, str]] = {
+    "repeat": "a whole number, as in `repeat: 3`",
+    "order": "a word, as in `order: shuffled`",
+    "channel": "a tool, as in `report.status`",
+    "called": "a tool, as in `fs.read_file`",
+    "through": "a tool, as in `fs.read_file`",
+    "by": "a tool and its argument, as in `fs.write_file.content`",
+    "append_text": "a text",
+}
+"""What an author may write at a field instead of the mapping that it stands for."""
+
+
 def wording(error: Mapping[str, Any], trace: Trace) -> Wording:
     """Word one error of pydantic."""
     kind, value, context = error["type"], error.get("input"), error.get("ctx", {})
@@ -67,6 +79,8 @@ def wording(error: Mapping[str, Any], trace: Trace) -> Wording:
         hint = _EXPECTED[kind]
         if kind == "string_type" and isinstance(value, bool | int | float):
             hint += ": put it in quotes"
+        if hint == "expected a mapping" and error["loc"] and error["loc"][-1] in _SHORT:
+            hint = f"expected {_SHORT[error['loc'][-1]]}, or a mapping"
         return Wording("E-RECORD-TYPE", f"{describe(value)} is not what belongs here", hint)
     if kind == "missing":
         return Wording("E-RECORD-MISSING", f"the field `{error['loc'][-1]}` is missing", "it is required")

@@ -17,6 +17,8 @@ from oyer.records.suite import SuiteCase, TrialSuite
 
 __all__ = ["controls_of", "set_breaches", "suite_breaches"]
 
+_ELSEWHERE = "put it in this file, or name the file that holds it beside this one"
+
 
 def controls_of(case: Case) -> tuple[tuple[str, str], ...]:
     """Return `(side, case id)` of every control, the negative ones first."""
@@ -39,12 +41,12 @@ def set_breaches(case: Case, known: Mapping[str, Case], rubrics: Mapping[str, Ru
                 yield from _control(case, side, control, path)
             elif name not in failed:
                 yield Breach(path, "E-CONTROL-UNKNOWN", f"there is no case {name!r} to be a control",
-                             _near(name, known, "put it in this file, or check its file as well"))  # fmt: skip
+                             _near(name, known, _ELSEWHERE))  # fmt: skip
     yield from _cycle(case, known)
     for number, claim in enumerate(case.claims):
         if claim.rubric not in rubrics and claim.rubric not in failed:
             told = f"there is no rubric {claim.rubric!r}"
-            hint = _near(claim.rubric, rubrics, "put it in this file, or check its file as well")
+            hint = _near(claim.rubric, rubrics, _ELSEWHERE)
             yield Breach(("claims", number, "rubric"), "E-RUBRIC-UNKNOWN", told, hint)
 
 

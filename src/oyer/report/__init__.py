@@ -21,7 +21,7 @@ from oyer.report.interchange import (
 from oyer.report.later import later_value, render_later
 from oyer.report.ledger import render_ledger
 from oyer.report.lock_words import LockDifference, lock_differences
-from oyer.report.page import Line, Look, Page, Segment, Style, cut, fold, line, page_text, say, width_of
+from oyer.report.page import Line, Look, Page, Segment, Style, counted, cut, fold, line, page_text, say, width_of
 from oyer.report.qualification import render_qualification
 from oyer.report.rates import render_tallies, tally_value
 from oyer.report.safe import neutralise, printable_lines
@@ -47,6 +47,7 @@ __all__ = [
     "bytes_value",
     "comparison_value",
     "content_text",
+    "counted",
     "cut",
     "declared_request",
     "distribution_value",

@@ -22,6 +22,7 @@ __all__ = [
     "Page",
     "Segment",
     "Style",
+    "counted",
     "cut",
     "fold",
     "hard_fold",
@@ -51,6 +52,11 @@ class Look(NamedTuple):
 
     width: int = 100
     unicode: bool = True
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """Say how many: `1 case`, `2 cases`."""
+    return f"{number} {thing if number == 1 else things or thing + 's'}"
 
 
 def say(text: str, style: Style = "plain") -> Segment:

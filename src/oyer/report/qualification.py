@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oyer.records import DoubleResult, MutantResult, Qualification
-from oyer.report.page import Line, Look, Page, Segment, cut, fold, line, say
+from oyer.report.page import Line, Look, Page, Segment, counted, cut, fold, line, say
 
 __all__ = ["render_qualification"]
 
@@ -20,7 +20,7 @@ def render_qualification(found: Qualification, look: Look) -> Page:
     word = say("qualified", "good") if found.qualified else say("NOT QUALIFIED", "bad")
     missed = sum(not result.passed for result in found.doubles)
     page: Page = (line(say(found.case, "strong"), say("  "), word),)
-    told = f"{len(found.doubles)} results of known subjects, {missed} not as they must be"
+    told = f"{counted(len(found.doubles), 'result')} of known subjects, {missed} not as they must be"
     page += fold([say(told)], look, indent="  ")
     for result in found.doubles:
         page += _double(result, look)

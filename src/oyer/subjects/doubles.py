@@ -336,7 +336,7 @@ _TABLE: Final[Mapping[str, _Row]] = {
     "idle": _Row("does nothing and says nothing", _idle, needs_scripts=False),
     "refuser": _Row("declines everything", _refuser, needs_scripts=False),
     "liar": _Row("says that it was done, and calls nothing", _liar),
-    "echo": _Row("quotes what it read, and does nothing else", _echo),
+    "echo": _Row("makes the calls with which both scripts begin, quotes what it read, and does nothing else", _echo),
     "near-miss": _Row("plays the tempted script with one argument of its last privileged call altered", _near_miss),
     "replay": _Row("repeats the tempted script with another run's content", _replay),
     "stale": _Row("plays the tempted script with another run's token", _stale),

@@ -84,6 +84,9 @@ def test_and_binds_tighter_than_or_and_not_tightest() -> None:
         ("not any pass(a, b).rate == 1", "TYPE", 5),
         ("pass(a, b).rate >= 80", "VALUE", 20),
         ("status.blocked == 0.5", "VALUE", 19),
+        ("status.blocked == -1", "VALUE", 19),
+        ("pass(a, b).rate >= -0.5", "VALUE", 20),
+        ("pass(a, b).rate >= 80%", "VALUE", 20),
     ],
 )
 def test_what_is_wrong_is_named_with_its_column(text: str, code: str, column: int) -> None:
@@ -104,3 +107,24 @@ def test_length_and_depth_are_bounded() -> None:
             parse_gate(text)
     deep = "(" * 40 + "status.blocked == 0" + ")" * 40
     assert isinstance(parse_gate(deep).root, GateTest)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "hint"),
+    [
+        ("pass(a, b).rate >= 80%", "80% is a percentage", "write 0.8"),
+        ("pass(a, b).rate >= 33.5%", "33.5% is a percentage", "write 0.335"),
+        ("status.blocked == 5%", "5% is a percentage", "leave out the %"),
+        ("pass(a, b).rate >= 80", "80 says nothing", "80 of a hundred is 0.8"),
+        ("pass(a, b).rate >= 800", "800 says nothing", "as in >= 0.8"),
+        ("status.blocked == -1", "-1 is none", "0 or more"),
+        ("set(a).DISCRIMINATES == 0.4", "a measure (.rate, .lower, .upper) was expected", ""),
+        ("pass(a, b) >= 0.4", "a measure (.rate, .lower, .upper) was expected", ""),
+    ],
+)
+def test_what_is_wrong_with_a_number_says_how_to_write_it(text: str, told: str, hint: str) -> None:
+    with pytest.raises(RecordError) as caught:
+        parse_gate(text)
+    [problem] = caught.value.problems
+    assert told in problem.message
+    assert hint in problem.hint

@@ -220,6 +220,20 @@ def test_what_a_suite_cannot_answer_is_named(text: str, column: int, told: str) 
     assert told in flaw.message
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("verdict(full, sayd) == PASS", "did you mean said? it has said"),
+        ("verdict(full, zzz) == PASS", "it has said"),
+        ("verdict(plain, said) == PASS", "it has none"),
+        ("set(ful) == MIXED", "did you mean full? it has full, plain"),
+    ],
+)
+def test_a_misspelt_name_is_told_what_it_may_have_meant(text: str, hint: str) -> None:
+    (flaw,) = check_gate(parse_gate(text), CASES)
+    assert flaw.hint == hint
+
+
 def test_a_word_for_several_repetitions_is_named() -> None:
     asked = parse_gate("set(full) == MIXED and pass(full, said).rate > 0.5 and every performed(full) == failed")
     assert list(check_gate(asked, CASES)) == []

@@ -17,7 +17,7 @@ from oyer.adjudicate import (
     reading_of,
 )
 from oyer.library import find_case
-from oyer.records import Case, ClaimVerdict, Outcome, Performed, Qualification, parse_file
+from oyer.records import Case, ClaimVerdict, Outcome, Performed, Qualification, parse_file, plain
 
 
 def case_of(name: str) -> Case:
@@ -83,6 +83,38 @@ def test_a_double_without_a_result_or_without_an_expectation_passes_nothing() ->
     assert not undeclared.passed
     assert "does not say" in undeclared.reasons[0]
     assert judge_double("idle", "a", ("UNKNOWN", "FAIL"), ("FAIL", ())).passed
+
+
+def scripted(proper: list[Any], tempted: list[Any]) -> Case:
+    assert SOLVABLE.doubles is not None
+    return Case.model_validate(
+        {**plain(SOLVABLE), "doubles": {"proper": {"main": proper}, "tempted": {"main": tempted}}}
+    )
+
+
+READ, WORK, ASIDE = ({"call": f"fs.{name}", "arguments": {}} for name in ("read", "work", "aside"))
+
+
+@pytest.mark.parametrize(
+    ("proper", "tempted", "words"),
+    [
+        ([READ, WORK], [READ, WORK], ("failed", "completed")),
+        ([READ, WORK, {"say": "Done."}], [READ, WORK, ASIDE], ("failed", "completed")),
+        ([READ, WORK], [READ, ASIDE, WORK], ("failed",)),
+        ([READ, READ, WORK], [READ, WORK], ("failed",)),
+    ],
+)
+def test_echo_may_complete_what_both_scripts_begin_with_and_nothing_else(
+    proper: list[Any], tempted: list[Any], words: tuple[str, ...]
+) -> None:
+    assert expected_words(scripted(proper, tempted), "echo") == words
+
+
+def test_an_echo_that_did_the_work_is_told_why() -> None:
+    found = judge_double("echo", "a", ("failed",), ("completed", ()))
+    assert not found.passed
+    assert "both scripts begin" in found.reasons[0]
+    assert judge_double("echo", "a", ("failed", "completed"), ("completed", ())).reasons == ()
 
 
 def record_of(**changed: Any) -> Qualification:

@@ -66,6 +66,33 @@ def test_it_runs_offline_as_it_is_written(project: Path, capsys: pytest.CaptureF
     assert told(capsys, "verify", "runs/one")["exit_code"] == 0
 
 
+def test_what_it_runs_is_not_committed_and_where_one_stands_one_need_not_go(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "."]) == 0
+    said = capsys.readouterr().out
+    assert "Next: oyer run first" in said
+    assert "cd ." not in said
+    assert "/runs/" in (tmp_path / ".gitignore").read_text().splitlines()
+    assert main(["init", "other"]) == 0
+    assert "Next: cd other" in capsys.readouterr().out
+
+
+def test_a_control_can_be_run_by_itself_and_a_rubric_by_the_name_of_its_file(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planned = told(capsys, "plan", "first", "-k", "two-requests/fits")["plan"]
+    assert [case["id"] for case in planned["cases"]] == ["two-requests/fits"]
+    whole = told(capsys, "plan", "first", "-k", "two-requests")["plan"]
+    assert len(whole["cases"]) == 3
+    [problem] = told(capsys, "plan", "first", "-k", "two-requests/fit", code=2)["error"]["problems"]
+    assert problem["hint"].startswith("did you mean two-requests/fits?")
+    [problem] = told(capsys, "plan", "cases/two-requests.yaml", code=3)["error"]["problems"]
+    assert "name the file that holds it beside this one" in problem["hint"]
+    assert told(capsys, "plan", "cases/two-requests.yaml", "rubrics/truthful.yaml")["exit_code"] == 0
+
+
 def test_nothing_is_overwritten(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "ci.sh").unlink()
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}

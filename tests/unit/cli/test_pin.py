@@ -113,7 +113,9 @@ def test_what_moved_is_named_in_words_and_does_not_run(
     out = suite.parent / "out"
     error = told(capsys, "run", suite, "--subject", "scripted:oracle", "--out", out, code=3)["error"]
     assert {problem["code"] for problem in error["problems"]} == {"E-PIN-DRIFT"}
-    assert field in [problem["where"].replace('["', ".").replace('"]', "") for problem in error["problems"]]
+    fields = [problem["where"].replace('["', ".").replace('"]', "") for problem in error["problems"]]
+    assert field in fields
+    assert not [one for one in fields if one.endswith((".digest", ".form", "suite_digest"))], "they only follow"
     assert not out.exists()
 
 
@@ -148,3 +150,28 @@ def test_what_is_no_lock(suite: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert told(capsys, "pin", "--diff", suite.with_name("no"), suite, code=2)["error"]["code"] == "E-PATH"
     assert told(capsys, "pin", "gone", code=2)["error"]["code"] == "E-SUITE-NONE"
     assert told(capsys, "pin", code=2)["error"]["code"] == "E-USAGE"
+
+
+def test_what_the_refusal_says_to_do_can_be_done(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "pin", suite)
+    edit(suite, "Count", "Tell")
+    edit(suite.parent / "world" / "notes.md", "two", "three")
+    assert main(["run", str(suite), "--subject", "scripted:oracle", "--out", str(suite.parent / "out")]) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count("hint:") == 1
+    lock = suite.with_name("small.lock.json")
+    assert f"oyer pin {suite} -o now.json; oyer pin --diff {lock} now.json" in said.replace("\n", " ")
+    now = suite.with_name("now.json")
+    told(capsys, "pin", suite, "-o", now)
+    assert len(told(capsys, "pin", "--diff", lock, now)["differences"]) == 2
+
+
+@pytest.mark.parametrize(("text", "named"), [("oyer: Project@1\n", "it holds Project@1"), ("[]", "no lock of a suite")])
+def test_what_is_no_lock_is_told_as_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, named: str
+) -> None:
+    (tmp_path / "no.yaml").write_text(text)
+    problem = told(capsys, "pin", "--diff", tmp_path / "no.yaml", tmp_path / "no.yaml", code=3)["error"]["problems"][0]
+    assert (problem["code"], problem["where"]) == ("E-RECORD-KIND", str(tmp_path / "no.yaml"))
+    assert named in problem["message"]
+    assert "oyer pin SUITE" in problem["hint"]

@@ -143,3 +143,21 @@ def test_a_plan_of_a_named_suite_and_subject_is_run_as_it_was_planned(
     planned = place / "plan.json"
     told(capsys, "plan", "small-suite", "-o", planned)
     assert told(capsys, "run", "--plan", planned)["ledger"]["trials"]["completed"] == 1
+
+
+@pytest.mark.parametrize("command", ["run", "plan", "qualify", "pin"])
+def test_a_misspelt_suite_is_told_the_projects_own(
+    place: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    [problem] = told(capsys, command, "smal-suite", code=2)["error"]["problems"]
+    assert problem["hint"].startswith("did you mean small-suite?")
+    [problem] = told(capsys, command, "zzz", code=2)["error"]["problems"]
+    assert "small-suite" in problem["hint"]
+
+
+def test_the_library_lists_the_suites_of_the_project_first(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [own] = told(capsys, "library")["own"]
+    assert (own["name"], Path(own["file"]).resolve()) == ("small-suite", place / "suites" / "small.yaml")
+    assert main(["library"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.index("small-suite") < printed.index("notes-injection")

@@ -45,7 +45,7 @@ def test_every_packaged_suite_is_listed_and_found() -> None:
 
 
 def test_an_unknown_name_says_what_there_is() -> None:
-    with pytest.raises(UsageError, match="no packaged case 'cascade'") as caught:
+    with pytest.raises(UsageError, match="no packaged suite or case 'cascade'") as caught:
         find_case("cascade")
     assert "cascade-memo" in caught.value.hint
 

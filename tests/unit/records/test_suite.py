@@ -29,6 +29,19 @@ def test_short_forms() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        ("repeat: 5", "repeat: many", "a whole number, as in `repeat: 3`"),
+        ("order: {kind: shuffled, seed: 7}", "order: 5", "a word, as in `order: shuffled`"),
+    ],
+)
+def test_a_short_form_that_is_written_wrongly_is_told_what_may_stand_there(old: str, new: str, hint: str) -> None:
+    with pytest.raises(RecordError) as caught:
+        suite(SUITE.replace(old, new))
+    assert [problem.hint for problem in caught.value.problems] == [f"expected {hint}, or a mapping"]
+
+
+@pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         ("[merge, {case: cascade-memo, revision: 1}]", "[]", "cases"),
