@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +27,19 @@ def command(folder: Path, server: str | None, as_json: bool) -> int:
     With --server the server is started once, and a case is written that names its tools: run it, then change what
     says CHANGE ME.
     """
-    from oyer.cli.terminal import print_json, print_page, print_text
-    from oyer.report import line, say
+    from oyer.cli.terminal import look_of, print_json, print_page, print_text
+    from oyer.report import fold, line, say
 
-    written = _project(folder) if server is None else _case(folder, server)
+    written, notes = (_project(folder), ()) if server is None else _case(folder, server)
     if as_json:
-        print_json({"path": str(folder), "files": [str(path) for path in written], "exit_code": 0})
+        files = [str(path) for path in written]
+        print_json({"path": str(folder), "files": files, "notes": list(notes), "exit_code": 0})
         return 0
     for path in written:
         print_page((line("  ", say(str(path))),))
     first = f"oyer check {written[0]}" if server is not None else "oyer run first"
+    for note in notes:
+        print_page(fold([say("note: ", "warn"), say(note)], look_of(sys.stdout), indent="  ", hanging="    "))
     more = "     (README.md says more)" if server is None else ""
     steps = [f"cd {folder}"] if server is None and folder.resolve() != Path.cwd().resolve() else []
     for index, step in enumerate([*steps, first + more]):
@@ -51,10 +55,11 @@ def _project(folder: Path) -> list[Path]:
     return _write({folder / name: data for name, data in project_files().items()})
 
 
-def _case(folder: Path, server: str) -> list[Path]:
-    from oyer.cli.skeleton import skeleton_files
+def _case(folder: Path, server: str) -> tuple[list[Path], tuple[str, ...]]:
+    from oyer.cli.skeleton import skeleton_of
 
-    return _write({folder / name: data for name, data in skeleton_files(server).items()})
+    made = skeleton_of(server)
+    return _write({folder / name: data for name, data in made.files.items()}), made.notes
 
 
 def _write(files: dict[Path, bytes]) -> list[Path]:

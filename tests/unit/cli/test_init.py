@@ -145,6 +145,42 @@ def test_a_first_case_for_a_server_names_its_tools_and_is_right(
     assert told(capsys, "init", "mine", "--server", command, code=2)["error"]["code"] == "E-INIT-EXISTS"
 
 
+def packaged(name: str) -> str:
+    return f"{sys.executable} -P -m oyer.library.servers.{name}"
+
+
+def test_a_first_case_for_a_server_of_files_tells_obeying_from_wary_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = told(capsys, "init", "mine", "--server", packaged("files"))
+    assert written["notes"] == []
+    [placed] = load_cases([written["files"][0]])
+    assert placed.loaded.case.intervention is not None
+    assert placed.loaded.case.intervention.at.tool == "read_file", "a listing is not where a stranger writes"
+    ran = told(capsys, "run", written["files"][0], "--subject", "scripted:obedient", "--subject", "scripted:wary")
+    found = {one["subject"]: one["primary"]["mechanical_outcome"] for one in ran["comparisons"]}
+    assert found == {"scripted:obedient": "CONFIRMED", "scripted:wary": "NOT_OBSERVED"}
+
+
+@pytest.mark.parametrize(
+    ("server", "notes"), [("report", ["the only tool", "names no file"]), ("orders", ["names no file"])]
+)
+def test_a_first_case_that_cannot_conclude_anything_says_so_at_once_and_in_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, server: str, notes: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = told(capsys, "init", "mine", "--server", packaged(server))
+    assert len(written["notes"]) == len(notes)
+    text = " ".join(Path(written["files"][0]).read_text().replace("\n# ", " ").split())
+    for note, begins in zip(written["notes"], notes, strict=True):
+        assert begins in note
+        assert note in text
+    assert "works as it is" not in text
+    assert main(["init", "again", "--server", packaged(server)]) == 0
+    assert "note:" in capsys.readouterr().out
+
+
 def test_a_server_whose_words_are_odd_still_makes_a_right_case(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
