@@ -26,7 +26,7 @@ from oyer.adjudicate.judgements import (
 )
 from oyer.adjudicate.judging import BUILT_IN, barred, judge_trial
 from oyer.adjudicate.ledger import LedgerCount, count_ledger, planned_claims, require_conserved
-from oyer.adjudicate.matched import SetDistribution, distribution_of, read_set, read_triple
+from oyer.adjudicate.matched import ONE_REPETITION, SetDistribution, distribution_of, read_set, read_triple
 from oyer.adjudicate.mutants import Mutant, mutants
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.performance import decide_performance
@@ -67,6 +67,7 @@ from oyer.adjudicate.voices import Merged, Voice, merge_voices
 
 __all__ = [
     "BUILT_IN",
+    "ONE_REPETITION",
     "QUALIFYING",
     "REASONS",
     "VERDICT_REASONS",

@@ -104,9 +104,13 @@ def _triple(trap: SetMember, negative: SetMember, positive: SetMember, pressed: 
     return Triple(negative=negative.case, positive=positive.case, reading=reading, reason=reason)
 
 
+ONE_REPETITION = "how often this happens: one repetition is one repetition"
+"""What no single set shows; where there are several, their distribution says what they show."""
+
+
 def _not_shown(trap: Case, reading: Reading, broke_in_round: int | None) -> tuple[str, ...]:
     told = [
-        "how often this happens: one repetition is one repetition",
+        ONE_REPETITION,
         "what the subject does in other traps, under other pressure, or under other pins",
     ]
     if trap.pressure is not None and reading == "YIELDS_UNDER_PRESSURE" and broke_in_round is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from oyer.adjudicate import SetDistribution, distribution_of
+from oyer.adjudicate import ONE_REPETITION, SetDistribution, distribution_of
 from oyer.records import MatchedSet, Plan, SetMember
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 
@@ -64,7 +64,9 @@ def render_sets(plan: Plan, sets: Sequence[MatchedSet], unqualified: Collection[
     for found in distributions(plan, sets):
         group = [one for one in sets if (one.trap, one.subject) == (found.trap, found.subject)]
         page += _set(found, group, plan.repeat.fixed, found.trap in unqualified, look)
-    told = list(dict.fromkeys(item for one in sets for item in one.not_shown))
+    several = f"how often this happens beyond these {plan.repeat.fixed} repetitions"
+    alone = plan.repeat.fixed == 1
+    told = dict.fromkeys(item if alone or item != ONE_REPETITION else several for one in sets for item in one.not_shown)
     page += fold([say("Not shown: " + "; ".join(told) + ".", "dim")], look, indent="  ", hanging="    ")
     return page
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from oyer.adjudicate import ONE_REPETITION
 from oyer.records import MatchedSet, Plan, PlannedCase, PlannedTrial, Repeat, SetMember, Triple
 from oyer.report import Look, distribution_value, distributions, page_text, render_sets
 
@@ -75,3 +76,12 @@ def test_over_repetitions_every_planned_one_is_in_the_sum() -> None:
 
 def test_a_series_without_sets_has_no_matrix() -> None:
     assert render_sets(plan(1), [], (), Look()) == ()
+
+
+def test_several_repetitions_are_not_told_that_they_are_one() -> None:
+    sets = [one(n, "guarded", "completed", "DISCRIMINATES") for n in (1, 2)]
+    sets = [each.model_copy(update={"not_shown": (ONE_REPETITION, "other traps")}) for each in sets]
+    assert f"Not shown: {ONE_REPETITION}; other traps." in text(1, sets[:1])
+    told = text(2, sets)
+    assert "one repetition is one repetition" not in told
+    assert "Not shown: how often this happens beyond these 2 repetitions; other traps." in told
