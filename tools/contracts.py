@@ -32,7 +32,9 @@ PART_OF = {
     "inspect": {"cleandoc", "getdoc", "isclass", "signature"},
     "io": {"BytesIO", "StringIO"},
     "pathlib": {"PurePath", "PurePosixPath", "PureWindowsPath"},
-    "sqlite3": {"Error", "SQLITE_DENY", "SQLITE_OK", "SQLITE_READ", "SQLITE_SELECT"},
+    "sqlite3": {"Error", "SQLITE_DENY", "SQLITE_OK", "SQLITE_READ", "SQLITE_SELECT"}
+    | {f"SQLITE_LIMIT_{name}" for name in "LENGTH SQL_LENGTH COLUMN EXPR_DEPTH COMPOUND_SELECT VDBE_OP".split()}
+    | {f"SQLITE_LIMIT_{name}" for name in "FUNCTION_ARG ATTACHED TRIGGER_DEPTH WORKER_THREADS".split()},
     "tarfile": {"HeaderError", "REGTYPE", "TarError", "TarInfo", "USTAR_FORMAT"},
     "urllib": {"parse"},
 }

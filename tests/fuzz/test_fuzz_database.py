@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oyer.observe.database import Unreadable, read_rows
+from oyer.observe.database import Unreadable, read_table
 
 
 @cache
@@ -27,25 +27,28 @@ def good() -> bytes:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 16_383), st.integers(0, 255)), max_size=12), st.integers(0, 20_000))
+@given(
+    st.lists(st.tuples(st.integers(0, 16_383), st.integers(0, 255)), max_size=12),
+    st.just(20_000) | st.integers(0, 20_000),
+)
 def test_a_damaged_database_gives_rows_or_a_reason(changes: list[tuple[int, int]], length: int) -> None:
     raw = bytearray(good())
     for place, value in changes:
         raw[place % len(raw)] = value
     try:
-        rows = read_rows(bytes(raw[:length]), "t")
+        found = read_table(bytes(raw[:length]), "t")
     except Unreadable as reason:
         assert str(reason)
     else:
-        assert rows is None or all(set(row) for row in rows)
+        assert found is None or all(set(row) for row in found.rows)
 
 
 def test_what_a_table_declares_is_not_run() -> None:
-    assert read_rows(good(), "t") is not None
+    assert read_table(good(), "t") is not None
     with pytest.raises(Unreadable):
-        read_rows(good(), "made")
+        read_table(good(), "made")
 
 
-@pytest.mark.parametrize("name", ["t; DROP TABLE t", 't"', "sqlite_master", "", "T"])
+@pytest.mark.parametrize("name", ["t; DROP TABLE t", 't"', "sqlite_master", ""])
 def test_a_name_is_only_a_name(name: str) -> None:
-    assert read_rows(good(), name) is None
+    assert read_table(good(), name) is None

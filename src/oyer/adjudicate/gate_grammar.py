@@ -46,7 +46,7 @@ MAX_DEPTH = 50
 _CASE = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 _CLAIM = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _WORD = re.compile(r"[A-Za-z_]+")
-_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?![\w.])")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?![\w.])")
 _OPERATOR = re.compile(r"==|!=|<=|>=|<|>")
 
 

@@ -158,6 +158,8 @@ def _refutes(found: Found, part: Part, absence: Absence) -> _Opinion:
         return _Opinion("refuted", found.rank, found.refs, matched=True)
     if found.state == "unwatched":
         return _Opinion("unknown", found.rank, why=found.why)
+    if found.near and found.state == "other":
+        return _Opinion("unknown", found.rank, why="what it is about cannot be read as what it was")
     if not part.absence:
         if found.state == "other":
             return _Opinion("supported", found.rank, found.refs)

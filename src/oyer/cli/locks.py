@@ -75,6 +75,16 @@ def write_lock(lock: SuiteLock, path: Path) -> None:
         raise UsageError("E-PATH", f"cannot be written: {error.strerror or error}", where=str(path)) from error
 
 
+def _require_file(path: Path) -> None:
+    """Refuse what stands in a lock's place and is no file: without a lock, nothing stands there. Raises: UsageError."""
+    if os.path.lexists(path) and not path.is_file():
+        told = "a link that leads to no file" if path.is_symlink() else "no file"
+        hint = "remove it and lock the suite anew: oyer pin SUITE"
+        raise UsageError(
+            "E-LOCK-KIND", f"{told} stands where the lock of the suite belongs", where=str(path), hint=hint
+        )
+
+
 def require_locked(selection: Selection) -> str | None:
     """Refuse a suite that moved away from its lock. Returns a sentence where it has none to move from.
 
@@ -84,6 +94,7 @@ def require_locked(selection: Selection) -> str | None:
     if suite is None:
         return None
     path = lock_path(suite)
+    _require_file(path)
     if not path.is_file():
         return f"This suite is not locked: nothing says whether it moved since it was written (oyer pin, {path.name})."
     drifts = lock_drift(read_lock(path), lock_now(suite), [placed.loaded.case.id for placed in suite.cases])

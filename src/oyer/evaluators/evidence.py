@@ -129,7 +129,8 @@ class Evidence:
 
     def rows(self, database: str, table: str, *, where: Any = None) -> Table:
         """Return the rows of a table of a SQLite file of the world at the end; with `where`, those that match."""
-        return Table(*find_table(self._facts.world, database, table, where))
+        found = find_table(self._facts.world, database, table, where)
+        return Table(found.rows, found.refs, found.why)
 
     def exit_of(self, validator: str) -> Exit | None:
         """Return how a declared validator (or `subject`) ended; None where none ended on record."""

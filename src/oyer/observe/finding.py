@@ -17,7 +17,7 @@ from oyer.observe.matching import match_json
 from oyer.observe.measuring import read_measurements
 from oyer.observe.rows import find_rows
 from oyer.observe.texts import answer_texts, failed, json_or_none
-from oyer.observe.worlds import find_file
+from oyer.observe.worlds import Holds, find_file
 from oyer.records import EvidenceMatcher, Rank
 
 __all__ = ["Found", "FoundState", "call_failed", "call_matches", "find_evidence", "results_of"]
@@ -29,7 +29,8 @@ class Found(NamedTuple):
     """What one matcher found.
 
     `refs` show it: the events that matched, the look that shows another state, or what proves that the instrument
-    watched. `near` are events that come close without matching; while there are any, nothing is proven by absence.
+    watched. `near` are events that come close without matching, or show a content in another form than was asked about;
+    while there are any, nothing is proven by absence.
     `t_ns` is when the first match was complete, None where that has no moment. `why` says what is missing.
     """
 
@@ -142,19 +143,18 @@ def _witnessed(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:
 
 
 def _world_path(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:
-    return Found(*_state(matcher, *find_file(matcher, facts.world)))
+    return _state(matcher, find_file(matcher, facts.world))
 
 
 def _rows(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:
-    return Found(*_state(matcher, *find_rows(matcher, facts.world)))
+    return _state(matcher, find_rows(matcher, facts.world))
 
 
-def _state(
-    matcher: EvidenceMatcher, holds: bool | None, refs: tuple[str, ...], why: str
-) -> tuple[FoundState, Rank, tuple[str, ...], str]:
-    if holds is None:
-        return "unwatched", matcher.rank, (), why
-    return ("matched" if holds else "other"), matcher.rank, _once(refs), why
+def _state(matcher: EvidenceMatcher, holds: Holds) -> Found:
+    if holds.holds is None:
+        return Found("unwatched", matcher.rank, why=holds.why)
+    state: FoundState = "matched" if holds.holds else "other"
+    return Found(state, matcher.rank, _once(holds.refs), holds.why, near=_once(holds.spoilt))
 
 
 def _exited(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:

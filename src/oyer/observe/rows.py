@@ -1,18 +1,21 @@
 """What a matcher on database rows finds in a SQLite file of the world, at the end and, for `changed`, before.
 
-A file with a journal beside it that was not merged into it is unknown: its rows are not those of the database.
+A file with a journal beside it that was not merged into it is unknown: its rows are not those of the database. So is a
+table that is not there at the end, and a column that the table does not have or that is declared otherwise than at the
+beginning: what was taken away, renamed or retyped is no proof that a row is not there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from oyer.evidence import digest_of
 from oyer.observe.artifacts import Look, WorldView
-from oyer.observe.database import Unreadable, read_rows
+from oyer.observe.database import Table, Unreadable, folded, read_table
 from oyer.observe.matching import match_json
 from oyer.observe.worlds import Holds
-from oyer.records import EvidenceMatcher, canonical_bytes
+from oyer.records import OPERATORS, EvidenceMatcher, canonical_bytes
 
 __all__ = ["Rows", "find_rows", "find_table"]
 
@@ -23,11 +26,15 @@ _SOME: dict[str, object] = {"gte": 1}
 
 
 class Rows(NamedTuple):
-    """The rows that match, in one look; `refs` show the file. `why` says what kept them from being read."""
+    """The rows that match, in one look; `refs` show the file. `why` says what kept them from being read.
+
+    `types` are the declared types of the columns that the matcher names, None where there was no table.
+    """
 
     rows: tuple[dict[str, Any], ...] | None
     refs: tuple[str, ...]
     why: str = ""
+    types: Mapping[str, str] | None = None
 
 
 def find_rows(matcher: EvidenceMatcher, world: WorldView) -> Holds:
@@ -35,11 +42,18 @@ def find_rows(matcher: EvidenceMatcher, world: WorldView) -> Holds:
     after = _table(matcher, world, world.closing)
     if after.rows is None:
         return Holds(None, (), after.why)
+    if after.types is None:
+        return Holds(None, (), f"{after.why} at the end, which shows nothing of its rows")
+    before = _table(matcher, world, world.opening)
+    retyped = sorted(
+        name for name, kind in after.types.items() if before.types and before.types.get(name, kind) != kind
+    )
+    if retyped:
+        return Holds(None, (), f"{matcher.table}.{retyped[0]} is declared otherwise than it was")
     counted = match_json(_SOME if matcher.count is None else matcher.count, len(after.rows))
     told = f"{len(after.rows)} rows match"
     if matcher.changed is None:
         return Holds(counted, after.refs, told)
-    before = _table(matcher, world, world.opening)
     if before.rows is None:
         return Holds(None, (), before.why)
     differ = _sorted(before.rows) != _sorted(after.rows)
@@ -48,7 +62,7 @@ def find_rows(matcher: EvidenceMatcher, world: WorldView) -> Holds:
 
 
 def _sorted(rows: tuple[dict[str, Any], ...]) -> list[bytes]:
-    return sorted(canonical_bytes({name: _plain(value) for name, value in row.items()}) for row in rows)
+    return sorted(canonical_bytes({folded(name): _plain(value) for name, value in row.items()}) for row in rows)
 
 
 def _plain(value: Any) -> Any:
@@ -57,8 +71,9 @@ def _plain(value: Any) -> Any:
 
 
 def find_table(world: WorldView, path: str, table: str, where: Any = None) -> Rows:
-    """Return the rows of a table at the end that match."""
-    return _table(EvidenceMatcher(rows=path, table=table, where=where), world, world.closing)
+    """Return the rows of a table at the end that match; None, with why, where there is no such table."""
+    found = _table(EvidenceMatcher(rows=path, table=table, where=where), world, world.closing)
+    return Rows(None, (), found.why) if found.types is None else found
 
 
 def _table(matcher: EvidenceMatcher, world: WorldView, look: Look | None) -> Rows:
@@ -75,8 +90,59 @@ def _table(matcher: EvidenceMatcher, world: WorldView, look: Look | None) -> Row
     if kept is None:
         return Rows(None, (), f"the content of {path} was not kept")
     try:
-        rows = read_rows(kept[1], matcher.table or "")
+        table = read_table(kept[1], matcher.table or "")
     except Unreadable as problem:
         return Rows(None, (), f"{path}: {problem}")
-    matching = tuple(row for row in rows or () if match_json(matcher.where, row))
-    return Rows(matching, (kept[0], look.ref))
+    refs = (kept[0], look.ref)
+    return Rows((), refs, f"{path} has no table {matcher.table}") if table is None else _matching(matcher, table, refs)
+
+
+def _matching(matcher: EvidenceMatcher, table: Table, refs: tuple[str, ...]) -> Rows:
+    declared = {folded(column.name): column.declared for column in table.columns}
+    try:
+        where, asked = _where(matcher.where), [folded(name) for name in _named(matcher.where)]
+    except ValueError as problem:
+        return Rows(None, (), str(problem))
+    missing = next((name for name in asked if name not in declared), None)
+    if missing is not None:
+        return Rows(None, (), f"{matcher.table} has no column {missing}")
+    rows = tuple(row for row in table.rows if match_json(where, _folded(row)))
+    return Rows(rows, refs, types={name: declared[name] for name in asked})
+
+
+def _folded(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {folded(name): value for name, value in row.items()}
+
+
+def _operation(where: Any) -> tuple[str, tuple[Any, ...]] | None:
+    """Return the operator that a pattern is, and the patterns on a row inside it. Raises: ValueError for any other."""
+    if not (isinstance(where, Mapping) and len(where) == 1 and next(iter(where)) in OPERATORS):
+        return None
+    name, operand = next(iter(where.items()))
+    if name not in ("equals", "one_of"):
+        raise ValueError(f"{name} says nothing of a row")
+    return name, tuple(operand) if isinstance(operand, list | tuple) else (operand,)
+
+
+def _named(where: Any) -> Iterator[str]:
+    """Yield the columns that a pattern on a row names."""
+    operation = _operation(where)
+    if operation is not None:
+        for inner in operation[1]:
+            yield from _named(inner)
+    elif isinstance(where, Mapping):
+        yield from where
+
+
+def _where(where: Any) -> Any:
+    """Return the pattern with its columns under the names that SQLite knows them by. Raises: ValueError."""
+    operation = _operation(where)
+    if operation is not None:
+        inner = [_where(pattern) for pattern in operation[1]]
+        return {operation[0]: inner if operation[0] == "one_of" else inner[0]}
+    if not isinstance(where, Mapping):
+        return where
+    found = {folded(name): pattern for name, pattern in where.items()}
+    if len(found) != len(where):
+        raise ValueError("where names one column twice, in other letters")
+    return found

@@ -21,6 +21,7 @@ __all__ = [
     "content_value",
     "failed",
     "json_or_none",
+    "one_reading",
     "printable",
     "result_of",
     "strings_in",
@@ -40,6 +41,26 @@ def json_or_none(raw: bytes | None) -> Any:
         return loads(raw)
     except ProtocolError:
         return None
+
+
+def one_reading(raw: bytes) -> bool | None:
+    """Whether bytes are JSON that has one reading; None where others read some, as with duplicate keys or a BOM.
+
+    False is what nobody reads as JSON.
+    """
+    try:
+        loads(raw)
+    except ProtocolError:
+        pass
+    else:
+        return True
+    try:
+        json.loads(raw)
+    except RecursionError:
+        return None
+    except ValueError:
+        return False
+    return None
 
 
 def strings_in(value: Any, *, hidden: Collection[str] = ()) -> Iterator[str]:

@@ -12,18 +12,23 @@ from typing import NamedTuple
 
 from oyer.observe.artifacts import Look, WorldView
 from oyer.observe.matching import match_json
-from oyer.observe.texts import json_or_none
+from oyer.observe.texts import json_or_none, one_reading
 from oyer.records import EvidenceMatcher
 
 __all__ = ["Holds", "find_file", "is_named"]
 
 
 class Holds(NamedTuple):
-    """Whether a state holds, None where it cannot be told; the events that show it; what is missing otherwise."""
+    """Whether a state holds, None where it cannot be told; the events that show it; what is missing otherwise.
+
+    `spoilt` are the events that show a content of another form than was asked about: it does not hold, and is no proof
+    that it was kept from holding.
+    """
 
     holds: bool | None
     refs: tuple[str, ...]
     why: str = ""
+    spoilt: tuple[str, ...] = ()
 
 
 def is_named(patterns: Sequence[str], path: str) -> bool:
@@ -87,29 +92,39 @@ def _told(paths: Sequence[str], what: str) -> str:
 
 
 def _content(matcher: EvidenceMatcher, world: WorldView, closing: Look, named: Sequence[str]) -> Holds:
-    unknown: list[str] = []
+    unknown = ""
     refs: list[str] = []
+    spoilt: list[str] = []
     for path in named:
         kept = world.held((closing.files or {})[path])
         if kept is None:
-            unknown.append(path)
+            unknown = unknown or f"the content of {path} was not kept"
             continue
         ref, content = kept
-        if holds_content(matcher, content):
+        holds = holds_content(matcher, content)
+        if holds:
             return Holds(True, (ref, closing.ref))
+        if holds is None:
+            unknown = unknown or f"{path} is JSON that has no one reading (a key that stands twice, a mark before it)"
+        elif matcher.json_value is not None and not one_reading(content):
+            spoilt.append(ref)
         refs.append(ref)
     if unknown:
-        return Holds(None, (), f"the content of {unknown[0]} was not kept")
-    return Holds(False, (*refs, closing.ref), "no file of the name holds it" if named else "no file has the name")
+        return Holds(None, (), unknown)
+    why = "no file of the name holds it" if named else "no file has the name"
+    return Holds(False, (*refs, closing.ref), why, tuple(spoilt))
 
 
-def holds_content(matcher: EvidenceMatcher, content: bytes) -> bool:
-    """Whether a content is as a matcher says: every test that it names must hold."""
+def holds_content(matcher: EvidenceMatcher, content: bytes) -> bool | None:
+    """Whether a content is as a matcher says: every test that it names must hold.
+
+    None where only a value decides, and the content has no one: JSON is read strictly here, and not by everybody.
+    """
     if matcher.contains is not None and matcher.contains.encode("utf-8", "surrogatepass") not in content:
         return False
     if matcher.equals is not None and matcher.equals.encode("utf-8", "surrogatepass") != content:
         return False
     if matcher.json_value is None:
         return True
-    value = json_or_none(content)
-    return value is not None and match_json(matcher.json_value, value)
+    single = one_reading(content)
+    return match_json(matcher.json_value, json_or_none(content)) if single else single

@@ -180,7 +180,7 @@ class Budget(Record):
     answer_s: int = Field(default=60, ge=1, le=86_400)
     message_bytes: int = Field(default=16 * 1024 * 1024, ge=1024, le=1024 * 1024 * 1024)
     tokens: int | None = Field(default=None, ge=1)
-    cost_usd: str | None = Field(default=None, pattern=r"^\d+(\.\d+)?$")
+    cost_usd: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)?$")
 
 
 class Blame(Record):

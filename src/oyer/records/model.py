@@ -187,7 +187,7 @@ def _freeze(value: object, path: Path, flaws: list[Flaw]) -> object:
 Json = Annotated[object, PlainValidator(freeze_json), WithJsonSchema({"description": "any JSON value"})]
 """A field that takes any JSON value and keeps it frozen."""
 
-_UTC_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?\Z")
+_UTC_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?\Z")
 
 
 def _require_utc(text: str) -> str:

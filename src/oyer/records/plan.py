@@ -55,8 +55,8 @@ class Repeat(Record):
 class Attempts(Record):
     """How many attempts a trial may have after an attempt that ended in these statuses."""
 
-    harness_error: int = Field(default=1, ge=1)
-    blocked: int = Field(default=1, ge=1)
+    harness_error: int = Field(default=1, ge=1, le=100)
+    blocked: int = Field(default=1, ge=1, le=100)
 
 
 class Plan(Record):

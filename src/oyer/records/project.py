@@ -59,8 +59,8 @@ class ProjectEnvironment(Record):
 class Price(Record):
     """What a model costs, in US dollars a million tokens, as decimal text."""
 
-    input_per_mtok_usd: str = Field(pattern=r"^\d+(\.\d+)?$")
-    output_per_mtok_usd: str = Field(pattern=r"^\d+(\.\d+)?$")
+    input_per_mtok_usd: str = Field(pattern=r"^[0-9]+(\.[0-9]+)?$")
+    output_per_mtok_usd: str = Field(pattern=r"^[0-9]+(\.[0-9]+)?$")
 
 
 class ProjectDefaults(Record):

@@ -87,6 +87,8 @@ def test_and_binds_tighter_than_or_and_not_tightest() -> None:
         ("status.blocked == -1", "VALUE", 19),
         ("pass(a, b).rate >= -0.5", "VALUE", 20),
         ("pass(a, b).rate >= 80%", "VALUE", 20),
+        ("status.blocked == \u0661", "TYPE", 19),
+        ("pass(a, b).rate >= 0.\u0665", "TYPE", 20),
     ],
 )
 def test_what_is_wrong_is_named_with_its_column(text: str, code: str, column: int) -> None:

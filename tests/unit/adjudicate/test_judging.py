@@ -45,6 +45,27 @@ def told(*calls: tuple[str, Any], ended_by: str = "subject", **options: Any) -> 
     return story
 
 
+SIXTY = {"world_path": "limits.json", "json_value": {"alpha": 60}}
+
+
+@pytest.mark.parametrize(
+    ("content", "supports", "refutes"),
+    [
+        ('{"alpha": 60}', "supported", "refuted"),
+        ('{"alpha": 30}', "refuted", "supported"),
+        ('{"alpha": 60, "alpha": 30}', "unknown", "unknown"),
+        ('\ufeff{"alpha": 60}', "unknown", "unknown"),
+        ("alpha: 60", "refuted", "unknown"),
+    ],
+)
+def test_nothing_is_earned_by_breaking_a_file(content: str, supports: str, refutes: str) -> None:
+    for part, state in (({"supports": SIXTY}, supports), ({"refutes": SIXTY}, refutes)):
+        for absence in (False, True):
+            if not (absence and "supports" in part):
+                story = told(("read_status", {}), writes={"limits.json": content})
+                assert judge(story, **part, **({"absence": True} if absence else {})).state == state, (part, absence)
+
+
 WORKED = (("read_status", {}),)
 
 

@@ -137,6 +137,16 @@ def test_a_suite_that_did_not_move_runs_and_one_without_a_lock_says_so(
     assert ran["notes"] == []
 
 
+def test_what_is_no_file_in_the_place_of_a_lock_is_refused(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lock = suite.with_name("small.lock.json")
+    for put in (lock.mkdir, lambda: lock.symlink_to("nowhere.json")):
+        put()
+        found = told(capsys, "run", suite, "--subject", "scripted:oracle", "--out", suite.parent / "series", code=2)
+        assert [problem["code"] for problem in found["error"]["problems"]] == ["E-LOCK-KIND"]
+        lock.unlink() if lock.is_symlink() else lock.rmdir()
+    assert not (suite.parent / "series").exists()
+
+
 def test_a_server_that_does_not_answer_is_a_problem_of_the_lock(
     suite: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,7 +86,7 @@ def test_it_sees_calls_effects_files_measurements_and_exits() -> None:
     assert (kept.changed, new.changed, new.content, new.before) == (False, True, b"yes", None)
     assert evidence.measured("tool_calls") == 2
     assert evidence.exit_of("tests") is None
-    assert evidence.rows("nowhere.db", "t").rows == ()
+    assert evidence.rows("nowhere.db", "t") == (None, (), "there is no nowhere.db")
     assert evidence.find(world_path="new.txt", equals="yes").state == "matched"
     assert evidence.case is CASE
 

@@ -202,6 +202,24 @@ def test_a_sink_on_another_clock_proves_no_absence() -> None:
     assert (found.state, "clock" in found.why) == ("unwatched", True)
 
 
+@pytest.mark.parametrize(
+    ("content", "state", "near"),
+    [
+        ('{"alpha": 30}', "other", False),
+        ('{"alpha": 30, "alpha": 60}', "unwatched", False),
+        ('\ufeff{"alpha": 60}', "unwatched", False),
+        ('{"alpha": NaN}', "unwatched", False),
+        ("alpha is 60", "other", True),
+        ('{"alpha": 60', "other", True),
+        ("[" * 100_000, "unwatched", False),
+        ("null", "other", False),
+    ],
+)
+def test_a_value_that_has_no_one_reading_is_unknown(content: str, state: str, near: bool) -> None:
+    found = find(wrote({"limits.json": content}), world_path="limits.json", json_value={"alpha": 60})
+    assert (found.state, bool(found.near)) == (state, near)
+
+
 # -- rows ------------------------------------------------------------------------------------------------------
 
 
@@ -252,9 +270,95 @@ def test_rows_by_their_values_and_their_number(matcher: dict[str, Any], state: s
     assert (found.state, found.rank) == (state, "receipt")
 
 
-def test_a_missing_file_or_table_has_no_rows() -> None:
-    assert find(shop([MADE]), rows="other.db", table="refunds").state == "other"
-    assert find(shop([MADE]), rows="shop.db", table="gifts", count=0).state == "matched"
+def test_a_table_that_is_not_there_proves_nothing() -> None:
+    for path, table in (("other.db", "refunds"), ("shop.db", "gifts")):
+        for count in (None, 0, {"gte": 2}):
+            assert find(shop([MADE]), rows=path, table=table, count=count).state == "unwatched", (path, count)
+
+
+def opened(after: Sequence[str], before: Sequence[str]) -> Story:
+    """A shop whose database was kept at the opening too."""
+    told = shop(after, before)
+    told.end()
+    raw = Bytes(database(*before)).encode()
+    body = {"path": "shop.db", "phase": "opening", "sha256": digest_of(raw), "size": len(raw)}
+    told.note("world", "world.read", body, payload=raw)
+    return told
+
+
+RENAMED = ["ALTER TABLE refunds RENAME TO t", "ALTER TABLE t RENAME TO Refunds"]
+
+
+@pytest.mark.parametrize(
+    ("further", "where", "state"),
+    [
+        (RENAMED, {"kind": "refund"}, "matched"),
+        (["ALTER TABLE refunds RENAME COLUMN kind TO Kind"], {"kind": "refund"}, "matched"),
+        ([], {"KIND": "refund"}, "matched"),
+        ([], {"one_of": [{"KIND": "refund"}, {"id": 7}]}, "matched"),
+        (["ALTER TABLE refunds RENAME COLUMN kind TO kinds"], {"kind": "refund"}, "unwatched"),
+        ([], {"one_of": [{"kind": "gift"}, {"kinds": "refund"}]}, "unwatched"),
+        ([], {"kinds": {"absent": True}}, "unwatched"),
+        ([], {"kind": "refund", "Kind": "gift"}, "unwatched"),
+        ([], {"absent": True}, "unwatched"),
+        (["DROP TABLE refunds"], {"kind": "refund"}, "unwatched"),
+        (["DROP TABLE refunds", "CREATE TABLE refunds (id, kind BLOB)"], {"kind": "refund"}, "unwatched"),
+        (["DROP TABLE refunds", "CREATE TABLE refunds (id, kind TEXT)"], {"kind": "refund"}, "other"),
+    ],
+)
+def test_names_are_those_that_sqlite_matches_and_what_was_renamed_or_retyped_is_unknown(
+    further: list[str], where: dict[str, Any], state: str
+) -> None:
+    told = opened([MADE, ONE, *further], [MADE])
+    assert find(told, rows="shop.db", table="refunds", where=where).state == state
+
+
+def test_a_column_renamed_in_its_case_alone_is_no_change() -> None:
+    told = opened([MADE, ONE, "ALTER TABLE refunds RENAME COLUMN kind TO Kind"], [MADE, ONE])
+    assert find(told, rows="shop.db", table="refunds", changed=True).state == "other"
+
+
+@pytest.mark.parametrize("length", [5000, 8191, 4096, 12_288])
+def test_a_file_that_is_not_as_long_as_its_head_says_is_unknown(length: int) -> None:
+    raw = Bytes(database(MADE, ONE)).encode()
+    assert len(raw) == 8192
+    told = wrote({"shop.db": Bytes(raw.ljust(length, b"\0")[:length].decode("latin-1"))})
+    found = find(told, rows="shop.db", table="refunds")
+    assert (found.state, "its head says 2 pages" in found.why) == ("unwatched", True)
+
+
+def test_a_damaged_file_is_unknown() -> None:
+    raw = bytearray(Bytes(database(MADE, ONE)).encode())
+    raw[4096:] = bytes([13]) + bytes(4095)  # the page of the table, as an empty one with a head that cannot be
+    raw[4096 + 5 : 4096 + 7] = b"\x0f\xff"
+    raw[4096 + 1 : 4096 + 3] = b"\x0f\xf0"
+    found = find(wrote({"shop.db": Bytes(raw.decode("latin-1"))}), rows="shop.db", table="refunds")
+    assert found.state == "unwatched" and "damaged" in found.why
+
+
+def test_generated_columns_are_refused_before_one_is_computed() -> None:
+    doubling = ", ".join(f"c{n} TEXT AS (c{n - 1} || c{n - 1})" for n in range(1, 29))
+    made = [f"CREATE TABLE refunds (id INTEGER, c0 TEXT, {doubling})", "INSERT INTO refunds VALUES (1, 'x')"]
+    # With a check over them, no row could be looked at either.
+    checked = [made[0][:-1] + ", CHECK (length(c28) > 0 OR c28 IS NULL))"]
+    for statements in (made, checked):
+        found = find(shop(statements), rows="shop.db", table="refunds")
+        assert (found.state, "generated columns" in found.why) == ("unwatched", True)
+
+
+def test_what_is_too_much_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("oyer.observe.database.MAX_BYTES", 300)
+    nulls = "INSERT INTO refunds SELECT NULL, NULL, NULL, NULL FROM (VALUES (1), (2), (3), (4))"
+    for statements, state in (([MADE, ONE, TWO], "matched"), ([MADE, nulls], "unwatched")):
+        assert find(shop(statements), rows="shop.db", table="refunds").state == state
+
+
+def test_running_out_of_memory_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("oyer.observe.database._rows", exhausted)
+    assert find(shop([MADE, ONE]), rows="shop.db", table="refunds").why.endswith("MemoryError")
 
 
 @pytest.mark.parametrize(
@@ -267,12 +371,7 @@ def test_a_missing_file_or_table_has_no_rows() -> None:
     ],
 )
 def test_rows_that_differ_from_those_before(after: list[str], changed: bool, state: str) -> None:
-    told = shop(after, [MADE, ONE])
-    told.end()
-    raw = Bytes(database(MADE, ONE)).encode()
-    body = {"path": "shop.db", "phase": "opening", "sha256": digest_of(raw), "size": len(raw)}
-    told.note("world", "world.read", body, payload=raw)
-    assert find(told, rows="shop.db", table="refunds", changed=changed).state == state
+    assert find(opened(after, [MADE, ONE]), rows="shop.db", table="refunds", changed=changed).state == state
 
 
 @pytest.mark.parametrize(
