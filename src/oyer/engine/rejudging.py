@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from oyer.adjudicate import Judge, judgement_path, planned_evaluators
 from oyer.errors import EvidenceError, Problem, UsageError
+from oyer.evidence import parse_seal
 from oyer.host import reach, stamp
 from oyer.observe import TrialFacts
 from oyer.records import Case, Judgement, Rubric, canonical_bytes, digest
@@ -49,9 +50,11 @@ def judge_series(path: Path, judges: Sequence[Judge]) -> Rejudged:
 
 def _require_sound(reader: SeriesReader, path: Path) -> None:
     found = verify_series(reader)
+    judged = any(parse_seal(data).act == "judge" for data in reader.seals()) if found.head is not None else False
     wrong = [check for check in found.checks if check.status == "failed"]
-    if wrong or found.head is None:
-        told = f"check {wrong[0].number} ({wrong[0].name}) failed" if wrong else "it was never sealed"
+    if wrong or not judged:
+        told = "it was never sealed" if found.head is None else "its run ended before it was judged"
+        told = f"check {wrong[0].number} ({wrong[0].name}) failed" if wrong else told
         hint = "oyer verify says what is wrong"
         raise EvidenceError("E-JUDGE-BROKEN", f"nothing is added to this series: {told}", where=str(path), hint=hint)
 
@@ -72,10 +75,12 @@ def _hint(named: set[str]) -> str:
 
 
 def _judge(store: SeriesStore, reader: SeriesReader, reading: Reading, judges: Sequence[Judge]) -> Rejudged:
+    files: dict[str, bytes] = {}  # written together once all is judged: a plug-in may fail in any way until then
     made: list[Judgement] = []
     there: list[Judgement] = []
     for judge in judges:
         pin = canonical_bytes(judge.evaluator)
+        pinned = f"pins/{digest(judge.evaluator).removeprefix('sha256:')}.json"
         for trial, rubric, facts, case_digest, stored in _trials(reading):
             place = judgement_path(digest(judge.evaluator), digest(rubric), trial)
             if judge.evaluator.id not in planned_evaluators(rubric):
@@ -85,11 +90,11 @@ def _judge(store: SeriesStore, reader: SeriesReader, reading: Reading, judges: S
                 there.append(parse_record(kept, Judgement, place))
                 continue
             one = judge.judge(facts, rubric, judge.evaluator, trial=trial, case_digest=case_digest, stored=stored)
-            store.pin(digest(judge.evaluator), pin)
-            store.add(place, canonical_bytes(one))
+            files[place] = canonical_bytes(one)
+            files.update({} if reader.file(pinned) is not None else {pinned: pin})
             made.append(one)
     if made:
-        store.seal("judge")
+        store.close_act("judge", files)
     return Rejudged(tuple(made), tuple(there))
 
 

@@ -219,9 +219,7 @@ def derive_into(store: SeriesStore, judges: Sequence[Judge] = ()) -> SeriesResul
         given = read_series(reader, judges).given
         result = derive_series(given)
     _require_judged(given, result)
-    for path, data in derived_files(result).items():
-        store.add(path, data)
-    store.seal("judge")
+    store.close_act("judge", derived_files(result))
     return result
 
 

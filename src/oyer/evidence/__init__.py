@@ -7,6 +7,7 @@ what it reads, and never raise on bad evidence from a `check_` function: defects
 
 from __future__ import annotations
 
+from oyer.evidence.acts import ANNOUNCED, unfinished
 from oyer.evidence.archive import (
     ARCHIVE_END,
     MANIFEST_NAME,
@@ -98,6 +99,7 @@ from oyer.evidence.vocabulary import (
 __all__ = [
     "ABSENT_DIGEST",
     "ACTS",
+    "ANNOUNCED",
     "ARCHIVE_END",
     "BUNDLE_PREDICATE",
     "BUNDLE_VERSION",
@@ -188,6 +190,7 @@ __all__ = [
     "seal_path",
     "signed_bytes",
     "split_ref",
+    "unfinished",
     "unpack",
     "writer_of",
 ]

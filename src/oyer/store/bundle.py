@@ -19,6 +19,7 @@ import msgspec
 
 from oyer.errors import EvidenceError, UsageError
 from oyer.evidence import (
+    ANNOUNCED,
     ARCHIVE_END,
     MANIFEST_NAME,
     SERIES_PREFIX,
@@ -39,6 +40,7 @@ from oyer.evidence import (
     member_header,
     member_padding,
     parse_seal,
+    unfinished,
 )
 from oyer.store.archive import ArchiveFile
 from oyer.store.durable import append_all, flush, flush_dir, open_new, write_errors
@@ -126,7 +128,10 @@ def make_parents(target: Path) -> None:
 
 
 def _paths(reader: SeriesReader) -> list[str]:
-    return [p for p in reader.paths() if p.startswith("seals/") or (is_sealable(p) and not p.startswith(".tmp/"))]
+    announced = reader.read(ANNOUNCED)
+    left = frozenset() if announced is None else unfinished(announced, reader.seals())
+    kept = (p for p in reader.paths() if not p.startswith(".tmp/") and p not in left)
+    return [p for p in kept if p.startswith("seals/") or is_sealable(p)]
 
 
 def _measure(reader: SeriesReader, path: str, listed: int | None) -> StoredFile:

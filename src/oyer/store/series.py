@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from oyer.errors import EvidenceError, HarnessError, UsageError
 from oyer.evidence import (
+    ANNOUNCED,
     PLAN_SIGNATURE,
     Act,
     AttemptState,
@@ -30,6 +31,7 @@ from oyer.evidence import (
     packed_path,
     parse_seal,
     seal_path,
+    unfinished,
 )
 from oyer.store.attempt import AttemptStore, Packing
 from oyer.store.blobs import BlobStore
@@ -61,6 +63,7 @@ class SeriesStore:
         self._redactor = redactor
         self._fault_point = fault_point
         self._ledger = LedgerFile(root / "ledger.jsonl", wall=self._wall, fault_point=fault_point, create=create)
+        _take_back(root)
         self._temp_dir = _fresh_temp_dir(root)
         self.blobs = BlobStore(root, self._temp_dir, redactor)
         self._added: list[Path] = []
@@ -271,6 +274,37 @@ class SeriesStore:
         self._added.clear()
         return seal
 
+    def close_act(self, act: Act, files: Mapping[str, bytes]) -> Seal:
+        """Keep all files of an act and its seal, as one: what is killed on the way leaves nothing that counts, and the
+        next who opens the series takes it back. Pins may be among them.
+
+        Raises: HarnessError `E-STORE-*`, `E-SEAL-OPEN`; EvidenceError when a seal before is broken.
+        Fault point: `store.seal` (before the seal is in force).
+        """
+        if not self.closed:
+            raise HarnessError("E-SEAL-OPEN", "a seal needs a closed ledger", hint="record `closed` first")
+        with SeriesReader(self.root) as reader:
+            before = [parse_seal(data) for data in reader.seals()]
+        listed = [StoredFile(path, digest_of(data), len(data)) for path, data in files.items()]
+        seal = make_seal(len(before) + 1, act, listed, before[-1].digest if before else None, self._wall())
+        announced, target = self.root / ANNOUNCED, self.root / seal_path(seal.number)
+        with write_errors(announced):
+            publish(self._temp_dir, announced, encode_seal(seal))
+        for path, data in files.items():
+            if path.startswith("pins/"):
+                self.pin(f"sha256:{path[5:-5]}", data)
+            else:
+                self.add(path, data)
+        with write_errors(target):
+            _flush_all(self._added)
+            create_dir(target.parent, self.root)
+            self._fault_point("store.seal")
+            target.hardlink_to(announced)
+            flush_dir(target.parent)
+            announced.unlink()
+        self._added.clear()
+        return seal
+
     def _wall(self) -> str:
         return self._clock()[1]
 
@@ -315,6 +349,18 @@ def _fresh_temp_dir(root: Path) -> Path:
         for left in temp_dir.iterdir():
             left.unlink()
     return temp_dir
+
+
+def _take_back(root: Path) -> None:
+    """Remove what an unfinished act wrote: no seal lists it, and its own was never in force."""
+    with SeriesReader(root) as reader:
+        announced = reader.read(ANNOUNCED)
+        left = frozenset() if announced is None else unfinished(announced, reader.seals())
+        there = [path for path in sorted(left) if reader.file(path) is not None]
+    with write_errors(root):
+        for path in there:
+            (root / path).unlink()
+            flush_dir((root / path).parent)
 
 
 def _flush_all(paths: list[Path]) -> None:

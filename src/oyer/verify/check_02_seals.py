@@ -10,7 +10,7 @@ Source: the design's evidence page, "Store on disk" and check 2.
 from __future__ import annotations
 
 from oyer.errors import OyerError
-from oyer.evidence import StoredFile, check_seals, is_sealable, seal_path
+from oyer.evidence import ANNOUNCED, StoredFile, check_seals, is_sealable, seal_path
 from oyer.verify.comparing import Derivation
 from oyer.verify.manifest import compare_manifest
 from oyer.verify.reading import Bundled
@@ -20,6 +20,7 @@ from oyer.verify.survey import Phase, Survey, shown
 __all__ = ["check_seals_exact", "last_seal"]
 
 ADVICE = "compare with a copy that was made when the series was sealed; a changed series proves nothing"
+TAKEN_BACK = "`oyer judge` takes back what an interrupted act left, and judges again"
 INTERRUPTED = "the act that wrote it was interrupted before its seal; deriving again gives the same bytes"
 
 
@@ -69,7 +70,8 @@ def _names(survey: Survey, found: Findings) -> None:
         if part.kind == "unknown":
             found.failed("E-SEAL-PATH", "no part of a series has this name", shown(path), "remove it")
         elif part.kind == "temporary":
-            found.open("E-STORE-TEMP", "a write was interrupted: the file is no evidence", shown(path), "remove it")
+            hint = TAKEN_BACK if ANNOUNCED in survey.parts else "remove it"
+            found.open("E-STORE-TEMP", "a write was interrupted: the file is no evidence", shown(path), hint)
         elif part.kind == "index":
             found.note(f"{path} is derived; it was not looked at")
 

@@ -11,7 +11,17 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
 from oyer.errors import EvidenceError, OyerError, Problem
-from oyer.evidence import LedgerCheck, LedgerRecord, Seal, check_ledger, parse_ledger_line, parse_seal, seal_path
+from oyer.evidence import (
+    ANNOUNCED,
+    LedgerCheck,
+    LedgerRecord,
+    Seal,
+    check_ledger,
+    parse_ledger_line,
+    parse_seal,
+    seal_path,
+    unfinished,
+)
 from oyer.records import Plan, PlannedTrial, Record, Series
 from oyer.verify.layout import Part, PartKind, part_of
 from oyer.verify.reading import Reader, parse_record
@@ -85,6 +95,7 @@ def take_survey(reader: Reader) -> Survey:
     problems: dict[str, tuple[Problem, ...]] = {}
     seals = _seals(reader, problems)
     parsed = tuple(_seal_or_none(data) for data in seals)
+    parts |= _unfinished(reader, parts, seals)
     reader = SizedReader(reader, _sealed_sizes(parsed))
     manifest = _record(reader, "series.json", Series, problems)
     plan = _record(reader, "plan.json", Plan, problems)
@@ -134,6 +145,13 @@ def _listing(reader: Reader) -> tuple[dict[str, Part], tuple[Problem, ...]]:
             code, message = _STRAYS.get(found.kind, _STRAYS["other"])
             strays.append(Problem(code, message, shown(found.path)))
     return parts, tuple(strays)
+
+
+def _unfinished(reader: Reader, parts: Mapping[str, Part], seals: tuple[bytes, ...]) -> dict[str, Part]:
+    """What an act wrote whose seal is announced and not in force: no evidence, like all that a crash leaves."""
+    announced = read_part(reader.read, ANNOUNCED) if ANNOUNCED in parts else None
+    left = frozenset() if announced is None else unfinished(announced, seals)
+    return {path: Part("temporary") for path in parts if path in left}
 
 
 def shown(path: str) -> str:
