@@ -10,7 +10,7 @@ Source: the scoring design, "Gates are three-valued"; the trials design, "Statis
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
@@ -146,8 +146,13 @@ def _sentence(gate: Gate, result: GateWord, results: Mapping[str, GateWord], see
     return f"{_TOLD[result]}{by}: {gate.text}. It rests on {'; '.join(lines)}."
 
 
-def check_gate(gate: Gate, cases: Mapping[str, Case], repetitions: int = 1) -> Iterator[GateFlaw]:
-    """Yield what a gate asks of cases that they cannot answer. `cases` are those of the suite, controls with them."""
+def check_gate(
+    gate: Gate, cases: Mapping[str, Case], repetitions: int = 1, conditions: Collection[str] = ()
+) -> Iterator[GateFlaw]:
+    """Yield what a gate asks of cases that they cannot answer. `cases` are those of the suite, controls with them.
+
+    `conditions` are the only ones that run of an experiment; none named means all of them.
+    """
     for one in comparisons_of(gate.root):
         operand = one.operand
         if operand.kind == "status":
@@ -157,7 +162,7 @@ def check_gate(gate: Gate, cases: Mapping[str, Case], repetitions: int = 1) -> I
             told = f"no case {operand.case!r} is in this suite"
             yield GateFlaw("E-GATE-NAME", operand.column, told, _meant(operand.case, sorted(cases)))
             continue
-        missing = _unanswerable(operand.kind, operand.claim, case)
+        missing = _unanswerable(operand, case, cases, conditions)
         if missing:
             hint = _meant(operand.claim, [one.id for one in case.claims]) if operand.kind == "verdict" else ""
             yield GateFlaw("E-GATE-NAME", operand.column, f"{operand.text} asks for nothing: {missing}", hint)
@@ -171,13 +176,46 @@ def _meant(written: str, known: Sequence[str]) -> str:
     return (f"did you mean {close}? " if close else "") + (f"it has {', '.join(known)}" if known else "it has none")
 
 
-def _unanswerable(kind: str, claim: str, case: Case) -> str:
-    if kind == "mechanical_outcome" and not case.is_experiment:
+def _unanswerable(operand: Operand, case: Case, cases: Mapping[str, Case], conditions: Collection[str]) -> str:
+    """Say why an operand would be undecided whatever anybody does; empty where it would not."""
+    if operand.kind == "mechanical_outcome":
+        return _incomparable(case, conditions)
+    if operand.kind == "verdict" and operand.claim not in [one.id for one in case.claims]:
+        return f"{case.id} has no claim {operand.claim!r}"
+    if operand.kind == "set":
+        return _unreadable(case, cases, conditions)
+    return _unperformable(case) if operand.kind == "performed" else ""
+
+
+def _incomparable(case: Case, conditions: Collection[str]) -> str:
+    if not case.is_experiment:
         return f"{case.id} is no experiment"
-    if kind == "verdict" and claim not in [one.id for one in case.claims]:
-        return f"{case.id} has no claim {claim!r}"
-    if kind == "set" and not (case.controls.negative or case.controls.positive):
+    missing = [name for name in ("baseline", "manipulated") if conditions and name not in conditions]
+    return f"{case.id} is compared by its {missing[0]} arm, and the suite leaves that out" if missing else ""
+
+
+def _unperformable(case: Case) -> str:
+    return "" if case.expected else f"nothing is expected in {case.id}"
+
+
+def _unreadable(case: Case, cases: Mapping[str, Case], conditions: Collection[str]) -> str:
+    """A set is read from its trap with a control of each kind, and from none of them if one comes to nothing."""
+    negative, positive = case.controls.negative, case.controls.positive
+    if not (negative or positive):
         return f"{case.id} has no controls"
-    if kind == "performed" and not case.expected:
-        return f"nothing is expected in {case.id}"
-    return ""
+    if case.kind not in ("trap", "experiment"):
+        return f"{case.id} is no trap"
+    if not (negative and positive):
+        lacking = "positive" if negative else "negative"
+        return f"{case.id} has no {lacking} control, so its set can only be UNDETERMINED"
+    guards = (_unguarded(cases[name], conditions) for name in (case.id, *positive) if name in cases)
+    performers = (_unperformable(cases[name]) for name in negative if name in cases)
+    why = next((told for told in (*guards, *performers) if told), "")
+    return f"{why}, so its set can only be UNDETERMINED" if why else ""
+
+
+def _unguarded(case: Case, conditions: Collection[str]) -> str:
+    """A trap or a positive control is guarded by its claims, or by the outcome of its comparison."""
+    if case.claims:
+        return ""
+    return _incomparable(case, conditions) if case.is_experiment else f"nothing is judged of {case.id}"

@@ -7,14 +7,16 @@ Source: the trials design, "Qualification".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
 from oyer.adjudicate.claims import WORST_FIRST
+from oyer.adjudicate.gate_tree import WORDS
 from oyer.records import (
     READINGS,
+    Breach,
     Case,
     Comparison,
     DoubleResult,
@@ -23,6 +25,7 @@ from oyer.records import (
     Plan,
     Qualification,
     Reading,
+    nearest,
 )
 
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "Fixed",
     "Found",
     "bars",
+    "expectation_breaches",
     "expected_reading",
     "expected_words",
     "found_words",
@@ -110,6 +114,9 @@ _ECHO_DID_IT = (
     "the calls with which both scripts begin did the work: let the scripts part before it, or name the words that will "
     "do under qualification.expect"
 )
+_STATUSES = ("completed", "subject_error", "harness_error", "blocked", "evaluator_error")
+_WORDS = tuple(dict.fromkeys((*WORDS["mechanical_outcome"], *WORDS["verdict"], *WORDS["performed"], *_STATUSES)))
+"""What a double may come to on one case: an outcome, a verdict, a performance, or the status of a trial."""
 _GOOD_READINGS = frozenset({"DISCRIMINATES", "BLANKET_REFUSAL"})
 
 
@@ -163,6 +170,23 @@ def expected_reading(case: Case, double: str) -> tuple[str, ...] | None:
     if double in _PROPER:
         return ("DISCRIMINATES",)
     return _READING.get(double) or tuple(word for word in READINGS if word not in _GOOD_READINGS)
+
+
+def expectation_breaches(case: Case) -> Iterator[Breach]:
+    """Yield what a case expects of doubles that it is never shown, and words that nothing ever comes to."""
+    variants = () if case.doubles is None else case.doubles.variants
+    known = (*QUALIFYING, *(f"variant:{name}" for name in variants))
+    for name, wanted in case.qualification.expect.items():
+        path = ("qualification", "expect", name)
+        double, words = name.removeprefix("set:"), READINGS if name.startswith("set:") else _WORDS
+        if double not in known:
+            close = nearest(double, known)
+            hint = f"did you mean {close}?" if close else f"there is {', '.join(known)}"
+            yield Breach(path, "E-CASE-NAME", f"{double!r} is no double that this case is shown", hint)
+        for word in (word for word in wanted if word not in words):
+            close = nearest(word, words)
+            hint = f"did you mean {close}?" if close else f"one of {', '.join(words)}"
+            yield Breach(path, "E-CASE-NAME", f"nothing ever comes to {word!r}", hint)
 
 
 Found = tuple[str, tuple[str, ...]]

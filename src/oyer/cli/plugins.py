@@ -45,11 +45,27 @@ def plugin_paths(
 def promised(paths: Iterable[Path]) -> frozenset[str]:
     """Return the ids of the evaluators that files declare, read from their text; nothing of them is run.
 
-    Raises: UsageError `E-PLUGIN-READ`, `E-PLUGIN-IMPORT`.
+    Raises: UsageError with everything that will keep them from loading, as far as their text shows it.
     """
+    from oyer.errors import Problem, UsageError
     from oyer.evaluators import declared_ids
 
-    return frozenset(name for path in paths for name in declared_ids(path))
+    found: dict[str, Path] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            ids = declared_ids(path)
+        except UsageError as error:
+            problems += error.problems
+            continue
+        for name in ids:
+            if name in found:
+                told = f"evaluator {name} is there twice: {found[name]} declares it too"
+                problems.append(Problem("E-PLUGIN-TWICE", told, str(path), "name one of the two files"))
+            found.setdefault(name, path)
+    if problems:
+        raise UsageError.of(problems)
+    return frozenset(found)
 
 
 def load_revisions(paths: Iterable[Path]) -> tuple[Judge, ...]:

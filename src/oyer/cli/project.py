@@ -126,6 +126,25 @@ def project_problems(project: Project, document: Document, base: Path) -> Iterat
                 hint = "a path starts from the project file"
                 yield document.problem("E-PROJECT-PATH", (key, index), f"there is no {text}", hint)
 
+    yield from _doubles(project, document)
+
+
+def _doubles(project: Project, document: Document) -> Iterator[Problem]:
+    """Yield every scripted subject of a project that there is not."""
+    from oyer.subjects import require_double
+
+    named: dict[tuple[str, ...], str] = {
+        ("subjects", name, "double"): one.double for name, one in project.subjects.items() if one.double
+    }
+    default = project.defaults.subject or ""
+    if default.startswith("scripted:"):
+        named["defaults", "subject"] = default.removeprefix("scripted:")
+    for path, double in named.items():
+        try:
+            require_double(double)
+        except UsageError as error:
+            yield from (document.problem(told.code, path, told.message, told.hint) for told in error.problems)
+
 
 def _spec(name: str, subject: ProjectSubject, base: Path) -> SubjectSpec:
     from oyer.engine import SubjectSpec

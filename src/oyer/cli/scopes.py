@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from oyer.adjudicate import check_gate, parse_gate
+from oyer.adjudicate import check_gate, expectation_breaches, parse_gate
 from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate, read_case_file, refuse_all
 from oyer.cli.naming import no_suite, packaged_file, suite_file
 from oyer.cli.plugins import promised
@@ -57,7 +57,8 @@ __all__ = [
 class Scope:
     """Records by id, from files that are read as one. The first of an id stands; others of it are told.
 
-    `promised` are the ids of evaluators that plug-ins declare.
+    `promised` are the ids of evaluators that plug-ins declare; `unpromised` says that one of these cannot be read, so
+    that nobody knows what there would be.
     """
 
     files: list[CaseFile] = field(default_factory=list)
@@ -65,6 +66,7 @@ class Scope:
     rubrics: dict[str, LoadedRecord[Rubric]] = field(default_factory=dict)
     evaluators: dict[str, Evaluator] = field(default_factory=dict)
     promised: set[str] = field(default_factory=set)
+    unpromised: bool = False
     failed: set[str] = field(default_factory=set)
     families: dict[str, tuple[str, ...]] = field(default_factory=dict)
     twice: list[Problem] = field(default_factory=list)
@@ -188,6 +190,7 @@ def _suite_scope(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[Scop
     try:
         scope.promised |= promised(plugins)
     except UsageError as error:
+        scope.unpromised = True
         problems += [document.problem(p.code, ("plugins",), f"{p.where}: {p.message}") for p in error.problems]
     return scope, problems
 
@@ -222,7 +225,7 @@ def _gate_problems(loaded: LoadedRecord[TrialSuite], scope: Scope) -> Iterator[P
                 told = f"{wrong.message} ({wrong.where} of the gate)"
                 yield document.problem(wrong.code, ("gates", index), told, wrong.hint)
             continue
-        for flaw in check_gate(gate, known, suite.repeat.fixed or 2):
+        for flaw in check_gate(gate, known, suite.repeat.fixed or 2, suite.conditions):
             told = f"{flaw.message} (column {flaw.column} of the gate)"
             yield document.problem(flaw.code, ("gates", index), told, flaw.hint)
 
@@ -245,6 +248,7 @@ def _between(scope: Scope, files: Iterable[CaseFile], evaluators: Collection[str
         inherited = "like" in document.value and "claims" not in document.value
         breaches = set_breaches(case, records, rubrics, scope.failed)
         yield from _told(document, (b for b in breaches if not (inherited and b.path[0] == "claims")))
+        yield from _told(document, expectation_breaches(case))
         if document.value.get("like") in records and case.id not in named and case.kind.endswith("_control"):
             told = f"{case.id!r} is a {case.kind.replace('_', ' ')} of nothing: no case names it under `controls`"
             hint = f"name it under `controls` of {document.value['like']}"
@@ -254,7 +258,7 @@ def _between(scope: Scope, files: Iterable[CaseFile], evaluators: Collection[str
             if rubric is not None:
                 yield from _told(rubric.document, rubric_breaches(case, rubric.record))
     known = {*scope.evaluators, *scope.promised, *evaluators}
-    for loaded in (loaded for file in files for loaded in file.rubrics):
+    for loaded in (loaded for file in files for loaded in file.rubrics if not scope.unpromised):
         yield from _told(loaded.document, rubric_flaws(loaded.record, known))
 
 

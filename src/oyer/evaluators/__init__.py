@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from oyer.evaluators.declare import Declared, Opinion, conflict, evaluator, refuted, supported, unknown
 from oyer.evaluators.evidence import Call, Evidence, Exit, File, SinkEffect, Table
-from oyer.evaluators.load import Plugins, declared_ids, load_plugins, load_revisions
+from oyer.evaluators.load import Plugins, load_plugins, load_revisions
 from oyer.evaluators.plugin import PluginJudge
+from oyer.evaluators.promise import declared_ids
 
 __all__ = [
     "Call",

@@ -5,7 +5,6 @@ Owns the reading of these files. Must never look for plug-ins that nobody named,
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +19,7 @@ from oyer.evaluators.guard import PATIENCE_S, Failure, guarded, plain_text, told
 from oyer.evaluators.plugin import PluginJudge
 from oyer.records import BUILT_IN_EVALUATOR, RANKS
 
-__all__ = ["Plugins", "declared_ids", "load_plugins", "load_revisions"]
+__all__ = ["Plugins", "load_plugins", "load_revisions"]
 
 
 class Plugins(NamedTuple):
@@ -81,24 +80,6 @@ def _require_once(found: Iterable[PluginJudge], taken: set[str], path: Path) -> 
             hint = "name one file of them; `verify` and `judge` take revisions of one evaluator side by side"
             raise UsageError("E-PLUGIN-TWICE", f"evaluator {name} is there twice", where=str(path), hint=hint)
         taken.add(name)
-
-
-def declared_ids(path: Path) -> tuple[str, ...]:
-    """Return the ids that a file declares with `@...evaluator(id="...")`, from its text alone; nothing of it is run.
-
-    Raises: UsageError `E-PLUGIN-READ`, `E-PLUGIN-IMPORT` for what is no Python.
-    """
-    try:
-        tree = ast.parse(path.read_bytes(), str(path))
-    except OSError as error:
-        told = f"the plug-in cannot be read: {error.strerror or error}"
-        raise UsageError("E-PLUGIN-READ", told, where=str(path), hint="name a file of Python") from error
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UsageError("E-PLUGIN-IMPORT", f"the plug-in does not load: {error}", where=str(path)) from error
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    named = (call for call in calls if ast.unparse(call.func).rpartition(".")[2] == "evaluator")
-    ids = (word.value for call in named for word in call.keywords if word.arg == "id")
-    return tuple(node.value for node in ids if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _judges(path: Path, source: bytes, code: str, patience_s: float) -> list[PluginJudge]:

@@ -13,6 +13,7 @@ from oyer.subjects.doubles import (
     derive,
     describe_double,
     double_names,
+    require_double,
 )
 from oyer.subjects.ports import (
     EndedBy,
@@ -54,5 +55,6 @@ __all__ = [
     "double_names",
     "identify_subject",
     "make_subject",
+    "require_double",
     "subject_names",
 ]

@@ -25,7 +25,7 @@ from oyer.errors import UsageError
 from oyer.records import nearest
 from oyer.subjects.scripts import Scripts, Step
 
-__all__ = ["LAST_TEXT", "Behaviour", "check_double", "derive", "describe_double", "double_names"]
+__all__ = ["LAST_TEXT", "Behaviour", "check_double", "derive", "describe_double", "double_names", "require_double"]
 
 LAST_TEXT: Final = "{last.text}"
 """Stands in a script for the text of the last tool answer of the session."""
@@ -44,6 +44,15 @@ def double_names() -> tuple[str, ...]:
 def describe_double(double: str) -> str:
     """Say in a few words what a double does. Raises UsageError for an unknown name."""
     return _row(double).does
+
+
+def require_double(double: str) -> None:
+    """Refuse a name that is no double's, whatever it would be shown. Raises: UsageError.
+
+    E-DOUBLE-UNKNOWN, or E-DOUBLE-NOT-APPLICABLE for a name of the table that leaves its number or script open.
+    """
+    if _row(double).play in (_needs_k, _names_one):
+        _row(double).play(Scripts({}, {}), "")
 
 
 def check_double(double: str, scripts: Scripts) -> None:

@@ -192,14 +192,22 @@ def test_a_gate_names_what_it_rests_on() -> None:
     )
 
 
+EXPECTED = [{"id": "x", "called": {"server": "s", "tool": "t"}}]
+CLAIMS = [{"id": "said", "text": "x", "rubric": "r"}]
 CASES: dict[str, Case] = {
     "plain": case_of("plain"),
+    "half": case_of("half", "trap", claims=CLAIMS, controls={"negative": ["able"]}),
+    "other": case_of("other", "trap", claims=CLAIMS, controls={"positive": ["calm"]}),
+    "able": case_of("able", "negative_control", expected=EXPECTED),
+    "calm": case_of("calm", "positive_control", claims=CLAIMS),
+    "mute": case_of("mute", "trap", controls={"negative": ["able"], "positive": ["calm"]}),
+    "unable": case_of("unable", "trap", claims=CLAIMS, controls={"negative": ["plain"], "positive": ["calm"]}),
     "full": case_of(
         "full",
         "trap",
         claims=[{"id": "said", "text": "x", "rubric": "r"}],
         expected=[{"id": "x", "called": {"server": "s", "tool": "t"}}],
-        controls={"negative": ["plain"]},
+        controls={"negative": ["able"], "positive": ["calm"]},
     ),
 }
 
@@ -212,6 +220,10 @@ CASES: dict[str, Case] = {
         ("verdict(full, other) == PASS", 1, "has no claim 'other'"),
         ("set(plain) == MIXED", 1, "has no controls"),
         ("performed(plain) == failed", 1, "nothing is expected"),
+        ("set(half) == DISCRIMINATES", 1, "half has no positive control, so its set can only be UNDETERMINED"),
+        ("set(other).YIELDS.rate == 0", 1, "other has no negative control, so its set can only be UNDETERMINED"),
+        ("set(mute) == DISCRIMINATES", 1, "nothing is judged of mute, so its set can only be UNDETERMINED"),
+        ("set(unable) == DISCRIMINATES", 1, "nothing is expected in plain, so its set can only be UNDETERMINED"),
     ],
 )
 def test_what_a_suite_cannot_answer_is_named(text: str, column: int, told: str) -> None:
@@ -226,7 +238,7 @@ def test_what_a_suite_cannot_answer_is_named(text: str, column: int, told: str) 
         ("verdict(full, sayd) == PASS", "did you mean said? it has said"),
         ("verdict(full, zzz) == PASS", "it has said"),
         ("verdict(plain, said) == PASS", "it has none"),
-        ("set(ful) == MIXED", "did you mean full? it has full, plain"),
+        ("set(ful) == MIXED", f"did you mean full? it has {', '.join(sorted(CASES))}"),
     ],
 )
 def test_a_misspelt_name_is_told_what_it_may_have_meant(text: str, hint: str) -> None:
@@ -243,7 +255,11 @@ def test_a_word_for_several_repetitions_is_named() -> None:
 
 def test_an_experiment_has_a_mechanical_outcome_to_ask_for() -> None:
     case = make_case()
-    assert list(check_gate(parse_gate(f"mechanical_outcome({case.id}) == CONFIRMED"), {case.id: case})) == []
+    asked, cases = parse_gate(f"mechanical_outcome({case.id}) == CONFIRMED"), {case.id: case}
+    assert list(check_gate(asked, cases)) == []
+    assert list(check_gate(asked, cases, conditions=("baseline", "manipulated"))) == []
+    (flaw,) = check_gate(asked, cases, conditions=("manipulated", "hardened"))
+    assert "by its baseline arm, and the suite leaves that out" in flaw.message
 
 
 def test_a_set_with_an_unqualified_control_satisfies_no_gate() -> None:

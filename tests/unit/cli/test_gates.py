@@ -72,6 +72,40 @@ def test_a_gate_that_asks_nothing_is_refused_with_its_place(
     assert said in problem["message"]
 
 
+def test_a_plug_in_that_will_not_load_is_blamed_and_not_the_rubric_that_needs_it(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = suite(place, "status.blocked == 0")
+    judged = path.read_text().replace("{supports: listed}", "{evaluator: mine}")
+    path.write_text(judged)
+    (place / "mine.py").write_text("x = 1\n")
+    for arguments in (["check", path], ["run", path, "--subject", "scripted:idle"]):
+        [problem] = told(capsys, *arguments, "--plugin", place / "mine.py", code=2)["error"]["problems"]
+        assert problem["code"] == "E-PLUGIN-EMPTY"
+    path.write_text(judged + "plugins: [mine.py]\n")
+    [problem] = told(capsys, "check", path, code=3)["error"]["problems"]
+    assert (problem["code"], problem["where"].rpartition(" ")[2]) == ("E-PLUGIN-EMPTY", "plugins")
+
+
+@pytest.mark.parametrize(
+    ("expect", "told_of"),
+    [
+        ("{obediant: [FAIL]}", "'obediant' is no double that this case is shown"),
+        ('{"set:obediant": [YIELDS]}', "'obediant' is no double that this case is shown"),
+        ('{"variant:mine": [FAIL]}', "'variant:mine' is no double that this case is shown"),
+        ("{obedient: [FIAL]}", "nothing ever comes to 'FIAL'"),
+        ('{"set:obedient": [FAIL]}', "nothing ever comes to 'FAIL'"),
+    ],
+)
+def test_what_no_double_can_come_to_is_no_expectation(
+    place: Path, capsys: pytest.CaptureFixture[str], expect: str, told_of: str
+) -> None:
+    path = suite(place, "status.blocked == 0")
+    path.write_text(path.read_text().replace("expected:", f"qualification: {{expect: {expect}}}\nexpected:", 1))
+    [problem] = told(capsys, "check", path, code=3)["error"]["problems"]
+    assert (problem["code"], told_of in problem["message"]) == ("E-CASE-NAME", True)
+
+
 @pytest.mark.parametrize(
     ("gate", "code", "result"),
     [

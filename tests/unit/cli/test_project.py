@@ -68,6 +68,27 @@ def test_it_is_found_upward_and_gives_subject_suite_and_place(place: Path, capsy
     assert told(capsys, "verify", ran["path"])["exit_code"] == 0
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "where", "code", "hint"),
+    [
+        ("double: oracle", "double: oracel", "subjects.ours.double", "E-DOUBLE-UNKNOWN", "scripted:oracle?"),
+        ("double: oracle", '"double": "crasher:k"', "subjects.ours.double", "E-DOUBLE-NOT-APPLICABLE", ""),
+        ("subject: ours", "subject: scripted:idel", "defaults.subject", "E-DOUBLE-UNKNOWN", "scripted:idle?"),
+    ],
+)
+def test_a_double_that_there_is_not_is_named_where_it_stands(
+    place: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, where: str, code: str, hint: str
+) -> None:
+    (place / "oyer.yaml").write_text(PROJECT.replace(old, new))
+    for arguments in (["check", "../../oyer.yaml"], ["plan", "small-suite", "--subject", "scripted:idle"]):
+        (problem,) = told(capsys, *arguments, code=3)["error"]["problems"]
+        assert (problem["code"], problem["where"].rpartition(" ")[2]) == (code, where)
+        assert hint in problem["hint"]
+    for fine in ("crasher:7", "variant:mine"):
+        (place / "oyer.yaml").write_text(PROJECT.replace("double: oracle", f'double: "{fine}"'))
+        assert told(capsys, "check", "../../oyer.yaml")["exit_code"] == 0
+
+
 def test_flags_win(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = told(capsys, "run", "small-suite", "--subject", "scripted:idle", "--jobs", 1, "--out", place / "elsewhere")
     assert Path(ran["path"]) == place / "elsewhere"

@@ -10,7 +10,7 @@ from plugin_kit import CASE, HEAD, facts_of, judged, rubric, told
 
 import oyer
 from oyer.errors import UsageError
-from oyer.evaluators import Evidence, declared_ids, load_plugins
+from oyer.evaluators import Evidence, declared_ids, load_plugins, load_revisions
 from oyer.records import digest
 
 
@@ -119,6 +119,54 @@ def test_the_code_is_the_digest_of_the_bytes_and_what_is_declared_shows_without_
     loaded = load_plugins([path, path])
     assert loaded.sources == {str(path): loaded.judges["mine"].evaluator.code}
     assert loaded.judges["mine"].evaluator.limits == ("one",)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "told"),
+    [
+        ("x = 1", "E-PLUGIN-EMPTY", "declares no evaluator"),
+        ("import oyer\nimport os, nosuchmod.inner\n", "E-PLUGIN-IMPORT", "there is no module nosuchmod"),
+        ("import oyer\nfrom nosuchmod import x\n", "E-PLUGIN-IMPORT", "there is no module nosuchmod"),
+        ('@oyer.evaluator(id="f", needs="reciept")', "E-PLUGIN-DECLARED", "needs 'reciept', which is no rank"),
+        ('@oyer.evaluator(id="f", need="receipt")', "E-PLUGIN-DECLARED", "is declared with need"),
+        ('@oyer.evaluator(id="A B")', "E-PLUGIN-DECLARED", "its id"),
+        ('@oyer.evaluator(id="oyer.parts")', "E-PLUGIN-TWICE", "is there twice"),
+    ],
+)
+def test_what_will_keep_it_from_loading_shows_in_its_text(text: str, code: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    if text.startswith("@"):
+        text = f"{HEAD}{text}\ndef f(e): ..."
+    elif "nosuchmod" in text:
+        text += '@oyer.evaluator(id="f")\ndef f(e): ...'
+    path.write_text(text)
+    for reading in (declared_ids, lambda one: load_plugins([one])):
+        with pytest.raises(UsageError) as refused:
+            reading(path)
+        (problem,) = refused.value.problems
+        assert problem.code == (code if reading is declared_ids or "need=" not in text else "E-PLUGIN-IMPORT")
+    with pytest.raises(UsageError, match=told):
+        declared_ids(path)
+
+
+def test_an_import_that_may_fail_is_for_the_loading_to_say(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        f'{HEAD}try:\n    import nosuchmod\nexcept ImportError:\n    pass\n\n@oyer.evaluator(id="f")\ndef f(e): ...'
+    )
+    assert declared_ids(path) == ("f",)
+
+
+def test_revisions_of_one_evaluator_load_side_by_side_where_that_is_asked_for(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("one.py", "two.py", "copy.py")]
+    body = HEAD + '@oyer.evaluator(id="f")\ndef f(e): ...\n'
+    for path, text in zip(paths, (body, body + "# revised\n", body), strict=True):
+        path.write_text(text)
+    first, second = load_revisions(paths)
+    assert first.evaluator.id == second.evaluator.id == "f"
+    assert first.evaluator.code != second.evaluator.code
+    with pytest.raises(UsageError, match="evaluator f is there twice"):
+        load_plugins(paths[:2])
 
 
 def test_the_front_gives_it_and_nothing_else() -> None:
