@@ -31,6 +31,7 @@ from oyer.evidence.payloads import PayloadForm
 from oyer.evidence.vocabulary import REF_PATTERN, check_writer_kind
 from oyer.records import KINDS, json_schema
 from oyer.subjects import subject_names
+from reference_servers import evidence, facts, servers
 from reference_words import AFTER, EVENT_WORDS, STEPS, VERDICT_AFTER
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -267,6 +268,9 @@ PARTS: Mapping[str, tuple[str, Callable[[], str]]] = {
     "doubles": ("doubles.md", doubles),
     "events": ("events.md", events),
     "records": ("records.md", records),
+    "facts": ("records.md", lambda: facts(table)),
+    "servers": ("servers.md", lambda: servers(table)),
+    "evidence": ("evaluators.md", lambda: evidence(table)),
 }
 
 
