@@ -163,3 +163,12 @@ def test_known_subjects_are_told_apart_by_it(place: Path) -> None:
     said = oyer("qualify", place / "case.yaml", "--plugin", place / "mine.py", *out)
     (found,) = said.value["qualifications"]
     assert {one["double"]: one["found"] for one in found["doubles"]}["oracle"] == "PASS", found
+
+
+def test_one_that_changed_after_it_was_planned_does_not_run(place: Path) -> None:
+    words = ["--subject", "scripted:oracle", "--plugin", place / "mine.py"]
+    assert oyer("plan", place / "case.yaml", *words, "-o", place / "plan.json").code == 0
+    (place / "mine.py").write_text(PLUGIN + "\n# and more\n")
+    said = oyer("run", "--plan", place / "plan.json", "--plugin", place / "mine.py", "--out", place / "out")
+    assert (said.code, "E-PIN-DRIFT" in said.error, "evaluators.old-files" in said.error) == (3, True, True)
+    assert not (place / "out").exists()

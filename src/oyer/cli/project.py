@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oyer.cli.loading import PlacedCase, read_case_file
+from oyer.cli.trust import doubt, folders_of
 from oyer.errors import Problem, RecordError, UsageError
 from oyer.records import Document, Project, ProjectSubject, plain
 
@@ -88,16 +89,33 @@ class PlacedProject(NamedTuple):
 
 
 def find_project(start: Path | None = None) -> PlacedProject | None:
-    """Find the project file in a directory or the nearest one above it. Raises: RecordError, UsageError."""
+    """Find the project file in a directory or the nearest one above it, up to the home directory.
+
+    One above is named on standard error. Raises: RecordError; UsageError, also `E-PROJECT-OWNER` for one in the
+    directory itself that is somebody else's.
+    """
     try:
         here = (start or Path.cwd()).resolve()
     except OSError:
         return None  # the working directory is gone: nothing stands above it
-    for folder in (here, *here.parents):
-        path = folder / FILE
-        if path.is_file():
+    for path in (folder / FILE for folder in folders_of(here)):
+        if not path.is_file():
+            continue
+        why = doubt(path, here)
+        if why and path.parent == here:
+            hint = "it names code that runs: make it your own, or work elsewhere"
+            raise UsageError("E-PROJECT-OWNER", f"the project file is not used: {why}", where=str(path), hint=hint)
+        if path.parent != here:
+            _say(f"{path} is not used as the project file: {why}" if why else f"the project file is {path}")
+        if not why:
             return _read(path)
     return None
+
+
+def _say(text: str) -> None:
+    from oyer.cli.terminal import print_note
+
+    print_note(text)
 
 
 def _read(path: Path) -> PlacedProject:

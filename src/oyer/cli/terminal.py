@@ -17,7 +17,7 @@ from oyer.cli.streams import can_encode, write_out
 from oyer.errors import Problem
 from oyer.report import Look, Page, Segment, Style, fold, line, neutralise, page_text, say
 
-__all__ = ["is_lively", "look_of", "print_error", "print_json", "print_page", "print_text"]
+__all__ = ["is_lively", "look_of", "print_error", "print_json", "print_note", "print_page", "print_text"]
 
 _WIDEST = 100
 _NARROWEST = 60
@@ -72,6 +72,11 @@ def print_text(text: str) -> None:
 def print_json(value: Any) -> None:
     """Print one JSON value on standard output. ASCII only: nothing in it can act on a terminal."""
     write_out(sys.stdout, json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def print_note(text: str) -> None:
+    """Print one line on standard error that is no error."""
+    write_out(sys.stderr, f"note: {neutralise(text)}\n")
 
 
 def print_error(problems: Sequence[Problem]) -> None:

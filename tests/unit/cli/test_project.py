@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from oyer.cli import main
 from oyer.cli.project import find_project
-from oyer.errors import RecordError
+from oyer.errors import RecordError, UsageError
 
 PROJECT = """\
 oyer: Project@1
@@ -182,3 +183,33 @@ def test_the_library_lists_the_suites_of_the_project_first(place: Path, capsys: 
     assert main(["library"]) == 0
     printed = capsys.readouterr().out
     assert printed.index("small-suite") < printed.index("notes-injection")
+
+
+def test_one_above_is_named(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert find_project() is not None
+    assert capsys.readouterr().err == f"note: the project file is {place / 'oyer.yaml'}\n"
+
+
+def test_one_where_others_may_put_files_is_not_used(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place.chmod(0o1777)
+    assert find_project() is None
+    assert "is not used as the project file: others may put files into its directory" in capsys.readouterr().err
+    assert find_project(place) is not None, "in the directory itself, and one's own"
+
+
+def test_one_of_somebody_else_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.getuid() == 0:
+        os.chown(place / "oyer.yaml", 65534, -1)
+    else:
+        monkeypatch.setattr("os.getuid", lambda: 65534)
+    assert find_project() is None
+    with pytest.raises(UsageError) as refused:
+        find_project(place)
+    assert refused.value.code == "E-PROJECT-OWNER"
+
+
+def test_nothing_above_the_home_directory_is_looked_for(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(place / "deep"))
+    assert find_project() is None
+    monkeypatch.setenv("HOME", str(place))
+    assert find_project() is not None
