@@ -89,8 +89,15 @@ def test_a_matcher_that_asks_for_nothing_is_found_by_changing_it(tmp_path: Path)
 
 
 def test_chosen_doubles_make_no_record(tmp_path: Path) -> None:
-    code, (record,) = qualify(tmp_path, small(tmp_path, "red"), *doubles("idle"))
-    assert (code, list(found(record))) == (0, [("idle", "small")])
+    case = small(tmp_path, "red")
+    code, (record,) = qualify(tmp_path, case, *doubles("idle"))
+    assert (code, list(found(record)), record["qualified"]) == (0, [("idle", "small")], False)
+    places = ["--out", str(tmp_path / "again"), "--record", str(tmp_path / "records")]
+    done = CliRunner().invoke(oyer_group, ["qualify", case, *doubles("stale"), *places], standalone_mode=False, obj=())
+    assert done.return_value == 1
+    assert "small only some doubles were shown: no record was made" in " ".join(done.stdout.split())
+    assert "qualified" not in done.stdout.lower().replace(str(tmp_path).lower(), "")
+    assert "stale makes no sense here: the subject holds no token" in " ".join(done.stdout.split())
     assert not (tmp_path / "records").exists()
 
 

@@ -54,27 +54,33 @@ def command(
     """Show cases to subjects whose truth is known, through the real engine, and say whether each is told apart.
 
     Every result of a case that is not qualified is printed as `unqualified` and satisfies no gate. Exit code 0: all
-    are qualified (and no change survived); 1: a double or a change is named that was not told apart.
+    are qualified (and no change survived); 1: a double or a change is named that was not told apart. With --double only
+    these doubles are shown: whatever they come to, nothing is qualified by it and no record is made.
     """
+    from oyer.cli.applicable import require_shown
     from oyer.cli.places import new_series_path
     from oyer.cli.qualifying import Evidence, choose, members_of, try_doubles
     from oyer.cli.terminal import print_json
 
     selection, named = choose(names, only, plugins)
+    require_shown(doubles, [placed.loaded.case for placed in selection.cases])
     place = new_series_path(out)
     found: list[Qualification] = []
+    good: list[bool] = []
     for group in members_of([placed.loaded.case for placed in selection.cases], named):
         tried = try_doubles(selection, group, place, wanted=doubles, jobs=jobs)
         with Evidence(tried.series, tuple(selection.judges.values())) as evidence:
-            found.append(_qualification(selection, group, tried, evidence, mutate=mutate))
+            one = _qualification(selection, group, tried, evidence, mutate=mutate)
+            good.append(one.qualified)
+            found.append(one.model_copy(update={"qualified": False}) if doubles else one)
     if not doubles:
         _keep(found, record)
-    good = all(one.qualified for one in found)
-    code = 0 if good else NOT_QUALIFIED
+    code = 0 if all(good) else NOT_QUALIFIED
     if as_json:
         from oyer.records import plain
 
-        print_json({"qualifications": [plain(one) for one in found], "series": str(place), "exit_code": code})
+        told = {"qualifications": [plain(one) for one in found], "recorded": not doubles, "series": str(place)}
+        print_json({**told, "exit_code": code})
     else:
         _print(found, place, None if doubles else record)
     return code
@@ -130,7 +136,7 @@ def _print(found: list[Qualification], place: Path, record: Path | None) -> None
     from oyer.report import render_qualification
 
     for one in found:
-        print_page(render_qualification(one, look_of(sys.stdout)))
+        print_page(render_qualification(one, look_of(sys.stdout), recorded=record is not None))
     if record is not None:
         print_text(f"records: {record}")
     print_text(str(place))

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oyer.adjudicate import (
-    QUALIFYING,
     Judge,
     Mutant,
     SeriesInput,
@@ -26,17 +25,17 @@ from oyer.adjudicate import (
     mutants,
     reading_of,
 )
+from oyer.cli.applicable import applicable, senseless
 from oyer.cli.naming import own_suites, suite_file
 from oyer.cli.plugins import load_judges, plugin_paths, promised
 from oyer.cli.project import find_project
 from oyer.cli.running import run
 from oyer.cli.scopes import load_scoped, load_suite, narrowed
 from oyer.cli.selection import Selection, judged_by
-from oyer.engine import OnProgress, Progress, SubjectSpec, scripts_of
-from oyer.errors import OyerError, UsageError
+from oyer.engine import OnProgress, Progress, SubjectSpec
+from oyer.errors import UsageError
 from oyer.records import Case, DoubleResult, MutantResult, Rubric, controls_of
 from oyer.store import SeriesReader
-from oyer.subjects import check_subject
 from oyer.verify import read_series
 
 __all__ = [
@@ -44,7 +43,6 @@ __all__ = [
     "Group",
     "Shown",
     "Tried",
-    "applicable",
     "choose",
     "members_of",
     "results_of",
@@ -121,28 +119,9 @@ def members_of(cases: Sequence[Case], named: Sequence[str]) -> list[Group]:
     return groups
 
 
-def applicable(case: Case, wanted: Sequence[str] = ()) -> tuple[list[str], dict[str, str]]:
-    """Return the doubles that make sense for a case, and why each of the others does not."""
-    variants = () if case.doubles is None else tuple(f"variant:{name}" for name in case.doubles.variants)
-    able: list[str] = []
-    why: dict[str, str] = {}
-    for double in (*QUALIFYING, *variants):
-        if wanted and double not in wanted:
-            continue
-        try:
-            check_subject(f"scripted:{double}", scripts=scripts_of(case))
-        except OyerError as error:
-            told = error.problems[0].message
-            why[double] = told.removeprefix(f"scripted:{double} is not applicable here: ")
-        else:
-            able.append(double)
-    return able, why
-
-
 def try_doubles(selection: Selection, group: Group, out: Path, *, wanted: Sequence[str], jobs: int) -> Tried:
     """Run every double that makes sense, one series for those that make sense for the same members."""
     able = {case.id: applicable(case, wanted) for case in group.all}
-    doubles, not_applicable = able[group.case.id]
     by_members: dict[tuple[str, ...], list[str]] = {}
     for double in dict.fromkeys(each for found, _ in able.values() for each in found):
         where = tuple(case.id for case in group.all if double in able[case.id][0])
@@ -160,8 +139,8 @@ def try_doubles(selection: Selection, group: Group, out: Path, *, wanted: Sequen
         if outcome.interrupted:
             raise KeyboardInterrupt  # what was not shown proves nothing either way: no record is made of it
         series.append(outcome.path)
-    tried = dict.fromkeys([*doubles, *(each for found, _ in able.values() for each in found)])
-    return Tried(tuple(tried), tuple(series), not_applicable)
+    tried = dict.fromkeys(each for found, _ in able.values() for each in found)
+    return Tried(tuple(tried), tuple(series), senseless({case: why for case, (_, why) in able.items()}))
 
 
 class Evidence:

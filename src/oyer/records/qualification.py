@@ -47,6 +47,8 @@ class Qualification(Record):
     at: str
     qualified: bool
     doubles: tuple[DoubleResult, ...]
-    not_applicable: Mapping[str, str] = Field(default_factory=dict, description="double to why it makes no sense here")
+    not_applicable: Mapping[str, str] = Field(
+        default_factory=dict, description="double, or `double on case`, to why it makes no sense there"
+    )
     mutants: tuple[MutantResult, ...] = ()
     mutated: bool = False

@@ -15,9 +15,13 @@ __all__ = ["render_qualification"]
 _NAME, _ABOUT = 22, 36
 
 
-def render_qualification(found: Qualification, look: Look) -> Page:
-    """Lay out one record: the answer first, then every double, then what survived."""
+def render_qualification(found: Qualification, look: Look, *, recorded: bool = True) -> Page:
+    """Lay out one record: the answer first, then every double, then what survived.
+
+    Of a selection of doubles no record is made, and it answers nothing: it is told as what it came to.
+    """
     word = say("qualified", "good") if found.qualified else say("NOT QUALIFIED", "bad")
+    word = word if recorded else say("only some doubles were shown: no record was made", "warn")
     missed = sum(not result.passed for result in found.doubles)
     page: Page = (line(say(found.case, "strong"), say("  "), word),)
     told = f"{counted(len(found.doubles), 'result')} of known subjects, {missed} not as they must be"
@@ -25,8 +29,10 @@ def render_qualification(found: Qualification, look: Look) -> Page:
     for result in found.doubles:
         page += _double(result, look)
     for double, why in found.not_applicable.items():
+        name, _, member = double.partition(" on ")
+        where = f"for {member}" if member else "here"
         page += fold(
-            [say(f"{cut(double, _NAME)} makes no sense here: {why}", "dim")], look, indent="  ", hanging="    "
+            [say(f"{cut(name, _NAME)} makes no sense {where}: {why}", "dim")], look, indent="  ", hanging="    "
         )
     if found.mutated:
         page += tuple(_mutants(found, look))
