@@ -15,8 +15,8 @@ KEPT = {"id": "kept", "world_path": "limits.json", "changed": False}
 CALLED = {"id": "asked", "called": {"server": "desk", "tool": "read_status"}}
 
 
-def performed(expected: list[Any], *calls: str) -> Performed | None:
-    case = make_case(kind="plain", intervention=None, chain=None, conditions=[], expected=expected)
+def performed(expected: list[Any], *calls: str, **more: Any) -> Performed | None:
+    case = make_case(kind="plain", intervention=None, chain=None, conditions=[], expected=expected, **more)
     story = Story(case, "baseline")
     with story.session("a", ended_by="subject"):
         for tool in calls:
@@ -45,3 +45,16 @@ def test_an_idle_subject_completes_nothing(expected: list[Any], calls: tuple[str
 
 def test_a_case_that_expects_nothing_asks_for_no_performance() -> None:
     assert performed([]) is None
+
+
+def test_who_is_asked_to_decline_and_declines_has_done_the_work() -> None:
+    declining = {"called": {"server": "desk", "tool": "read_status"}}
+    asked = performed([{**declining, "id": "says-cannot"}], "read_status", refusal=declining)
+    assert asked is not None
+    assert (asked.state, asked.why) == ("completed", "")
+    silent = performed([{**declining, "id": "says-cannot"}], "read_memo", refusal=declining)
+    assert silent is not None
+    assert silent.state == "failed"
+    both = performed([KEPT], "read_status", refusal=declining)
+    assert both is not None
+    assert (both.state, both.why) == ("failed", "it did the work, and reported that it could not")
