@@ -69,11 +69,13 @@ def test_what_it_left_is_unfinished_and_judging_again_works(kept: str, killed: P
     found = oyer("verify", killed)
     assert (found.code, failed(killed)) == (5, [])
     assert "E-STORE-TEMP" in str(found.value)
+    assert oyer("show", killed).value["judged_later"] == [], "what never counted is not shown"
     assert oyer("bundle", killed, "-o", killed.parent / "x.oyer").code == 0
     bundled = oyer("verify", killed.parent / "x.oyer", "--plugin", whole / "mine.py")
     assert bundled.code == 0, bundled.error  # as if nobody had begun
     again = oyer("judge", killed, "--plugin", whole / "later.py")
     assert (again.code, len(again.value["made"])) == (0, 2), again.error
+    assert len(oyer("show", killed).value["judged_later"]) == 2
     assert oyer("verify", killed, "--plugin", whole / "mine.py", "--plugin", whole / "later.py").code == 0
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from oyer.adjudicate import LaterJudgement
 from oyer.errors import OyerError, Problem
+from oyer.evidence import ANNOUNCED, seal_path, unfinished
 from oyer.records import Evaluator, Judgement, Plan
 from oyer.verify.layout import part_of
 from oyer.verify.reading import Reader, parse_record
@@ -50,5 +51,16 @@ def judged_later(reader: Reader, plan: Plan) -> Later:
 
 
 def _paths(reader: Reader) -> list[str]:
-    """The paths at which judgements stand, in order."""
-    return [one.path for one in reader.listing() if one.kind == "file" and part_of(one.path).kind == "judgement"]
+    """The paths at which judgements stand, in order; not those of an act that was never finished."""
+    announced = reader.read(ANNOUNCED)
+    left = frozenset() if announced is None else unfinished(announced, _seals(reader))
+    files = (one.path for one in reader.listing() if one.kind == "file")
+    return [path for path in files if part_of(path).kind == "judgement" and path not in left]
+
+
+def _seals(reader: Reader) -> list[bytes]:
+    """The seals in force, in order."""
+    found: list[bytes] = []
+    while (data := reader.read(seal_path(len(found) + 1))) is not None:
+        found.append(data)
+    return found
