@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, NamedTuple
 
 from oyer.engine.context import AttemptPlan, SeriesContext
 from oyer.engine.environment import isolation_problem, subject_text
@@ -22,7 +22,7 @@ from oyer.engine.metering import MeteredRecorder
 from oyer.engine.place import Placement
 from oyer.engine.sessions import run_sessions
 from oyer.engine.stopping import to_the_end
-from oyer.engine.validators import run_validators
+from oyer.engine.validators import VALIDATOR, run_validators
 from oyer.errors import Blocked, HarnessError, OyerError
 from oyer.evidence import VOCABULARY, Envelope
 from oyer.host import (
@@ -37,11 +37,21 @@ from oyer.host import (
 )
 from oyer.store import AttemptStore, JournalWriter
 
-__all__ = ["run_attempt"]
+__all__ = ["Ended", "run_attempt"]
+
+RETRIED = frozenset({"harness_error", "blocked"})
+"""The statuses that are no answer of the subject."""
 
 
-async def run_attempt(context: SeriesContext, plan: AttemptPlan) -> str:
-    """Run one attempt and return its sealed execution status.
+class Ended(NamedTuple):
+    """How an attempt ended; `again` says that nothing the subject left behind was needed to end it so."""
+
+    status: str
+    again: bool
+
+
+async def run_attempt(context: SeriesContext, plan: AttemptPlan) -> Ended:
+    """Run one attempt and return its sealed execution status, and whether it may be made again.
 
     Raises: HarnessError where the store cannot go on; CancelledError, with nothing sealed, after a stop at once.
     """
@@ -63,7 +73,8 @@ async def run_attempt(context: SeriesContext, plan: AttemptPlan) -> str:
         await context.stop.finish(attempt.release())
         if context.stop.at_once:
             raise asyncio.CancelledError
-        return await context.stop.finish(asyncio.to_thread(attempt.close))
+        status = await context.stop.finish(asyncio.to_thread(attempt.close))
+        return Ended(status, again=attempt.may_follow(status))
 
 
 class _Attempt:
@@ -179,6 +190,15 @@ class _Attempt:
             self.store.seal("harness_error", why=str(unsealed))
             return "harness_error"
         return status
+
+    def may_follow(self, status: str) -> bool:
+        """Whether another attempt may follow: not after what was done with, or met in, what the subject left.
+
+        A check of the closing world that does not end, or a world that nobody can look at, would else buy a retry.
+        """
+        spoilt = any(fault.cls.startswith("subject") for fault in self.faults.faults)
+        checked = any(fault.where.startswith(VALIDATOR) for fault in self.faults.faults)
+        return status in RETRIED and not spoilt and not checked
 
     def abandon(self) -> None:
         """Give back what a whole attempt has given back already."""

@@ -166,15 +166,16 @@ async def _trials(request: RunRequest, opening: Opening, context: SeriesContext,
 async def _trial(context: SeriesContext, planned: PlannedTrial, allowed: Attempts, planner: Planner) -> str:
     """Run a trial: again only after what is nobody's answer, up to the number declared before; every attempt is kept.
 
-    A trial that completed, or in which the subject failed, is never run again.
+    A trial that completed, or in which the subject failed, is never run again; nor one that ended over what the subject
+    left behind, whatever status the Case gives that.
     """
     number = 1
     while True:
-        status = await run_attempt(context, planner(planned, number))
+        ended = await run_attempt(context, planner(planned, number))
         reap_orphans()
-        most = {"harness_error": allowed.harness_error, "blocked": allowed.blocked}.get(status, 1)
-        if number >= most or context.stop.asked:
-            return status
+        most = {"harness_error": allowed.harness_error, "blocked": allowed.blocked}.get(ended.status, 1)
+        if number >= most or not ended.again or context.stop.asked:
+            return ended.status
         number += 1
 
 

@@ -16,12 +16,15 @@ from pathlib import Path
 from oyer.engine.place import place_command
 from oyer.errors import OyerError
 from oyer.host import Child, Patience, RunDir, base_environment, spawn, terminate_tree
+from oyer.instruments import blame_subject
 from oyer.records import Case, Validator
 from oyer.store import JournalWriter
 
-__all__ = ["run_validators"]
+__all__ = ["VALIDATOR", "run_validators"]
 
 UNAVAILABLE = "hidden_validator_unavailable"
+VALIDATOR = "validator:"
+"""What the place of every validator's fault begins with."""
 _PATIENCE = Patience(settle_s=0.0, term_s=1.0)
 
 Report = Callable[[str, str, str], None]
@@ -30,16 +33,20 @@ Report = Callable[[str, str, str], None]
 async def run_validators(
     case: Case, journal: JournalWriter, rundir: RunDir, values: Mapping[str, str], base: Path, report: Report
 ) -> None:
-    """Run every validator of a case, in the order declared. The first that is not available ends it."""
+    """Run every validator of a case, in the order declared. The first that is not available ends it.
+
+    Raises: SubjectError for a world that cannot be copied: the closing look saw it, so this is what was made of it.
+    """
     for number, (name, validator) in enumerate(case.validators.items()):
-        try:
-            copy = rundir.root / f"c{number}"
+        copy = rundir.root / f"c{number}"
+        with blame_subject():
             await asyncio.to_thread(_copy, rundir.world, copy)
+        try:
             problem = await _run(name, validator, journal, rundir, {**values, "world": str(copy)}, base, copy)
         except (OyerError, OSError, ValueError) as error:
             problem = f"{type(error).__name__}: {error}"
         if problem:
-            report(f"validator:{name}", UNAVAILABLE, problem)
+            report(f"{VALIDATOR}{name}", UNAVAILABLE, problem)
             return
 
 

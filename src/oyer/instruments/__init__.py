@@ -13,6 +13,7 @@ from oyer.instruments.http_sink import HttpSink, LateEffect, SinkHost
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.meter import SubjectMeter
 from oyer.instruments.ports import CallWatcher, OnFault, Recorder
+from oyer.instruments.spoiling import blame_subject
 from oyer.instruments.tap import Tap
 from oyer.instruments.tap_rules import (
     DeclaredApproval,
@@ -50,6 +51,7 @@ __all__ = [
     "Upstream",
     "WorldSink",
     "WorldWatch",
+    "blame_subject",
     "discover",
     "make_gateway",
 ]

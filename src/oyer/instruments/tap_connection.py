@@ -13,7 +13,7 @@ import asyncio
 import contextlib
 import errno
 
-from oyer.errors import HarnessError, OyerError
+from oyer.errors import HarnessError, OyerError, SubjectError
 from oyer.host import Child, Patience, TreeEnd, spawn, terminate_tree
 from oyer.instruments.tap_deadlines import Waiting
 from oyer.instruments.tap_exchange import Exchange
@@ -275,8 +275,8 @@ class Connection:
             self._fault("dependency_unavailable", f"server {self._settings.server.name} {message}")
 
     def harness_failed(self, error: OSError | OyerError) -> None:
-        """End the connection: something on our side failed."""
-        self.fail("harness", f"{type(error).__name__}: {error}")
+        """End the connection: something on our side failed, or the world that is looked at was spoilt."""
+        self.fail("subject" if isinstance(error, SubjectError) else "harness", f"{type(error).__name__}: {error}")
 
     def _fault(self, cls: str, message: str) -> None:
         message = message.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -28,6 +28,7 @@ from oyer.host import (
     take_snapshot,
 )
 from oyer.instruments.ports import Recorder
+from oyer.instruments.spoiling import blame_subject
 from oyer.instruments.world_watch import content_of, entries_payload
 from oyer.observe import is_named
 from oyer.records import Entry
@@ -71,9 +72,10 @@ class WorldSink:
         self._recorder.record("sink.closed", {"sink": self._name, "effects": self._effects, "rejected": 0})
 
     async def _look(self) -> Snapshot:
-        return await asyncio.to_thread(
-            take_snapshot, self._root, wanted=lambda path: is_named(self._paths, path), cache=self._cache
-        )
+        with contextlib.nullcontext() if self._last is None else blame_subject():
+            return await asyncio.to_thread(
+                take_snapshot, self._root, wanted=lambda path: is_named(self._paths, path), cache=self._cache
+            )
 
     async def _compare(self, calls: tuple[str, ...]) -> None:
         async with self._turn:

@@ -10,11 +10,13 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Literal
 
 from oyer.host import Snapshot, read_beneath, take_snapshot
 from oyer.instruments.ports import Recorder
+from oyer.instruments.spoiling import blame_subject
 from oyer.observe import is_named
 from oyer.records import Entry
 
@@ -82,7 +84,9 @@ class WorldWatch:
         return await self._look("closing", None)
 
     async def _look(self, phase: Phase, after_session: str | None) -> Snapshot:
-        snapshot = await asyncio.to_thread(take_snapshot, self._root)
+        # The first look is at what the harness made; whatever later ones cannot see, somebody did to the world.
+        with nullcontext() if phase == "opening" else blame_subject():
+            snapshot = await asyncio.to_thread(take_snapshot, self._root)
         before = self._last.by_path() if self._last is not None else None
         if before is not None:
             await self._differences(before, snapshot, phase)

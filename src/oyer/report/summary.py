@@ -73,6 +73,8 @@ def render_series(
         why = ": nothing shows yet that these tell known subjects apart, so they satisfy no gate"
         page += (*fold([say("Unqualified: ", "warn"), say(told), say(why, "dim")], look, hanging="  "), ())
     page += (line(say("Ledger", "strong")), *render_ledger(judged.ledger, look))
+    for trial in sorted(outcomes):
+        page += _attempts(outcomes[trial], look, f"{trial}: ")
     if judged.gates:
         page += ((), *render_gates(judged.gates, look))
     rows = [row for comparison in comparisons for row in read_strip(comparison, outcomes)]
@@ -177,7 +179,7 @@ def _plain_trial(outcome: Outcome, look: Look) -> Page:
 
 def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look, errors: Errors | None = None) -> Page:
     """Lay out one trial: how it ended, what was measured, its layer facts, and where its comparison stands."""
-    page = _status(outcome, look)
+    page = (*_status(outcome, look), *_attempts(outcome, look))
     for fault in outcome.faults:
         fault_told = f"fault: {fault.error_class} at {fault.where}: {fault.message}"
         page += fold([say(fault_told, "warn")], look, indent="  ", hanging="    ")
@@ -195,6 +197,15 @@ def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look, er
         told = [say(f"{number} {fact.layer}: ", "dim"), say(fact.what), say(f" ({', '.join(fact.evidence)})", "dim")]
         page += fold(told, look, indent="    ", hanging="      ")
     return page
+
+
+def _attempts(outcome: Outcome, look: Look, named: str = "") -> Page:
+    """Say that a trial was attempted more than once, and why that may be; nothing where it was not."""
+    if outcome.attempts < 2:
+        return ()
+    why = "what came before ended as harness_error or blocked, which is no answer of the subject; every attempt is kept"
+    told = [say(f"{named}attempt {outcome.attempt} of {outcome.attempts}", "warn"), say(f": {why}", "dim")]
+    return fold(told, look, indent="  ", hanging="    ")
 
 
 def _status(outcome: Outcome, look: Look) -> Page:

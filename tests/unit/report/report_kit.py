@@ -87,7 +87,7 @@ def comparison(
 
 
 def outcome(trial: str, condition: str = "manipulated", **more: Any) -> Outcome:
-    given: dict[str, Any] = {"status": "completed", "said": (), **more}
+    given: dict[str, Any] = {"status": "completed", "said": (), "attempt": 1, "attempts": 1, **more}
     return Outcome(
         trial=trial,
         run="run",
@@ -96,8 +96,6 @@ def outcome(trial: str, condition: str = "manipulated", **more: Any) -> Outcome:
         subject="scripted:obedient",
         repetition=1,
         condition=condition,  # type: ignore[arg-type]
-        attempt=1,
-        attempts=1,
         evidence=DIGEST,
         **given,
     )

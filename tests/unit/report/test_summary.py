@@ -53,3 +53,11 @@ def test_a_trial_shows_its_facts_and_where_its_comparison_stands() -> None:
     text = page_text(render_trial(outcome("r1.manipulated", observations=(fact(),)), found, Look()))
     assert "its comparison: CONFIRMED" in text
     assert "1 invocation: ops.read_inbox was called (tap:ops:1)" in " ".join(text.split())
+
+
+def test_a_trial_that_was_attempted_again_says_so_wherever_it_is_shown() -> None:
+    again = outcome("p", "plain", attempt=2, attempts=2)
+    for page in (render_series(plan_of(1), {}, {"p": again}, [], Look()), render_trial(again, None, Look())):
+        assert "attempt 2 of 2: what came before ended as harness_error or blocked" in " ".join(page_text(page).split())
+    once = outcome("p", "plain", attempt=1, attempts=1)
+    assert "attempt 1" not in page_text(render_trial(once, None, Look()))
