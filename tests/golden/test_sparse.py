@@ -83,3 +83,13 @@ def test_a_member_that_is_huge(forger: Forger, tmp_path: Path, kind: str) -> Non
         file.write(ARCHIVE_END)
     found = verify_file(tmp_path / "huge.oyer")
     assert 2 in failing(found) and target in told(found)
+
+
+def test_a_blob_of_a_few_bytes_that_states_an_enormous_content_is_not_unfolded(forger: Forger) -> None:
+    path = sorted(forger.root.glob("blobs/*/*"))[0]
+    # The head of a zstd frame: eight bytes of content size, one segment, a checksum. Source: RFC 8878 section 3.1.1.1.
+    head = bytes.fromhex("28b52ffde4")
+    for stated, code in ((1 << 45, "E-BLOB-RATIO"), ((1 << 30) + 1, "E-BLOB-RATIO"), (1 << 30, "E-BLOB-FORM")):
+        path.write_bytes(head + stated.to_bytes(8, "little") + bytes(32))
+        found = verify(forger.root)
+        assert code in told(found), told(found)

@@ -22,6 +22,7 @@ from oyer.evidence.archive import (
     is_member_path,
     member_header,
     member_padding,
+    most_unfolded,
 )
 from oyer.evidence.attempt import (
     AttemptCheck,
@@ -32,7 +33,9 @@ from oyer.evidence.attempt import (
     writer_of,
 )
 from oyer.evidence.blobs import (
+    FRAME_HEAD_BYTES,
     blob_path,
+    content_size,
     decode_blob,
     digest_hex,
     encode_blob,
@@ -103,6 +106,7 @@ __all__ = [
     "ARCHIVE_END",
     "BUNDLE_PREDICATE",
     "BUNDLE_VERSION",
+    "FRAME_HEAD_BYTES",
     "INLINE_LIMIT_BYTES",
     "KEY_BYTES",
     "KINDS",
@@ -153,6 +157,7 @@ __all__ = [
     "check_writer_kind",
     "check_writers",
     "compare_statements",
+    "content_size",
     "decode_blob",
     "digest_hex",
     "digest_of",
@@ -178,6 +183,7 @@ __all__ = [
     "measure_blob_pieces",
     "member_header",
     "member_padding",
+    "most_unfolded",
     "pack",
     "packed_path",
     "parse_event",

@@ -32,6 +32,7 @@ __all__ = [
     "is_member_path",
     "member_header",
     "member_padding",
+    "most_unfolded",
 ]
 
 MANIFEST_NAME = "manifest.json"
@@ -183,6 +184,11 @@ def check_archive(source: StoredBytes) -> ArchiveCheck:
     return ArchiveCheck(members, tuple(walk.defects))
 
 
+def most_unfolded(stored_bytes: int) -> int:
+    """Return how much all compressed parts together may unfold to, of an archive or of the blobs of a directory."""
+    return max(FREE_CONTENT_BYTES, MAX_RATIO * stored_bytes)
+
+
 def check_unfolding(source: StoredBytes, members: Sequence[Member]) -> tuple[Problem, ...]:
     """Compare what the compressed members say they unfold to with what one archive may. Code `E-ARCHIVE-RATIO`.
 
@@ -197,7 +203,7 @@ def check_unfolding(source: StoredBytes, members: Sequence[Member]) -> tuple[Pro
         total += stated
         if stated > MAX_CONTENT_BYTES and len(defects) < MAX_DEFECTS:
             defects.append(Problem("E-ARCHIVE-RATIO", f"it unfolds to {stated} bytes", member.path))
-    if total > max(FREE_CONTENT_BYTES, MAX_RATIO * source.size):
+    if total > most_unfolded(source.size):
         defects.append(Problem("E-ARCHIVE-RATIO", f"{source.size} bytes unfold to {total} bytes"))
     return tuple(defects)
 
