@@ -105,6 +105,9 @@ def _compare(node: GateTest, seen: Seen) -> GateWord:
     if node.operand.is_number:
         if seen.decided == 0 or (node.operand.measure in ("lower", "upper") and seen.decided < 2):
             return "undecided"
+        if node.operand.kind != "status" and node.operator in ("==", "!=") and seen.undecided:
+            # One more crash could make a share that no count reaches: a crash must settle nothing.
+            return "undecided"
         return _settled(test(value, node.value) for value in _values(node, seen))
     words = [_settled([test(word, node.value)]) if word is not None else "undecided" for word in seen.words]
     if node.quantifier is None:

@@ -153,10 +153,15 @@ class LedgerChain:
         chain.length, chain.head = reading.length, reading.head
         if not tail:
             return chain, b""
-        # The whole record can have reached the disk and only its newline not: then it stands.
-        whole = reading.take(tail)
+        # The whole record can have reached the disk and only its newline not: then it stands. So can the mark of a
+        # fragment before it: what is torn is then the mark, and not once more the fragment.
+        fragment, _, last = tail.rpartition(b"\n")
+        whole = reading.take(last, fragment) if _is_mark(last) and fragment else reading.take(tail)
+        if reading.defects:
+            raise EvidenceError.of(reading.defects)
         chain.length, chain.head = reading.length, reading.head
-        body = {"length": len(tail), "sha256": digest_of(tail), "whole": whole}
+        torn = last if whole else tail
+        body = {"length": len(torn), "sha256": digest_of(torn), "whole": whole}
         return chain, b"\n" + chain.append("torn", t_wall=t_wall, body=body)
 
     def append(
@@ -292,19 +297,32 @@ class _Reading:
         """Find the `torn` record that marks the bytes from `start`; return where the reading goes on after it."""
         unread = self._unread
         while (end := data.find(b"\n", at)) >= 0:
-            try:
-                record: LedgerRecord | None = parse_ledger_line(data[at:end])
-            except EvidenceError:
-                record = None
-            if record is not None:
-                marks = record.kind == "torn" and record.trial is None and not record.body.get("whole")
-                if marks and self.take(data[at:end], data[start : at - 1]):
+            line = data[at:end]
+            if _is_record(line):
+                if _is_mark(line) and self.take(line, data[start : at - 1]):
                     return end + 1
                 if not self.defects:
                     self.report(unread.code, unread.message)
                 return None
             at = end + 1
         return None
+
+
+def _is_record(line: bytes) -> bool:
+    try:
+        parse_ledger_line(line)
+    except EvidenceError:
+        return False
+    return True
+
+
+def _is_mark(line: bytes) -> bool:
+    """Whether a line is a record that marks a fragment before it."""
+    try:
+        record = parse_ledger_line(line)
+    except EvidenceError:
+        return False
+    return record.kind == "torn" and record.trial is None and not record.body.get("whole")
 
 
 def _measure(fragment: bytes) -> tuple[int, str]:

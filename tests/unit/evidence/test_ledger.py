@@ -199,3 +199,20 @@ def test_resuming_a_broken_ledger_is_refused() -> None:
     _, lines = write(OPENING, claimed(), opened())
     with pytest.raises(EvidenceError, match="E-LEDGER-GAP"):
         LedgerChain.resume(lines[0] + lines[2], t_wall=WALL)
+
+
+def test_a_mark_that_is_torn_itself_is_marked_and_its_fragment_once_only() -> None:
+    chain = LedgerChain()
+    whole = chain.append(t_wall=WALL, **OPENING)
+    first = len(whole)
+    whole += chain.append(t_wall=WALL, **claimed())
+    for cut in (first + 1, first + 30, len(whole) - 2, len(whole) - 1):
+        torn_once = whole[:cut]
+        _, mending = LedgerChain.resume(torn_once, t_wall=WALL)
+        for kept in (1, 2, len(mending) // 2, len(mending) - 2, len(mending) - 1, len(mending)):
+            torn_twice = torn_once + mending[:kept]
+            resumed, rest = LedgerChain.resume(torn_twice, t_wall=WALL)
+            after = torn_twice + rest
+            check = check_ledger(after + resumed.append(t_wall=WALL, **claimed(trial="t2")))
+            assert check.defects == (), (cut, kept)
+            assert check.length == resumed.length
