@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -108,7 +109,7 @@ def test_nothing_is_overwritten(project: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.slow
 def test_the_job_for_ci_ends_as_the_gates_do(project: Path, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "oyer").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m oyer "$@"\n')
+    (tmp_path / "bin" / "oyer").write_text(f'#!/bin/sh\nexec "{shlex.quote(sys.executable)}" -m oyer "$@"\n')
     (tmp_path / "bin" / "oyer").chmod(0o755)
     env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     assert subprocess.run(["sh", "ci.sh"], cwd=project, env=env, check=False, timeout=600).returncode == 0
@@ -121,7 +122,7 @@ def test_the_job_for_ci_ends_as_the_gates_do(project: Path, tmp_path: Path) -> N
 def own_server(place: Path, tools: object) -> str:
     path = place / "my server.py"
     path.write_text(SERVER.replace("TOOLS", repr(tools)))
-    return f"{sys.executable} 'my server.py'"
+    return f"{shlex.quote(sys.executable)} 'my server.py'"
 
 
 def test_a_first_case_for_a_server_names_its_tools_and_is_right(
@@ -146,7 +147,7 @@ def test_a_first_case_for_a_server_names_its_tools_and_is_right(
 
 
 def packaged(name: str) -> str:
-    return f"{sys.executable} -P -m oyer.library.servers.{name}"
+    return f"{shlex.quote(sys.executable)} -P -m oyer.library.servers.{name}"
 
 
 def test_a_first_case_for_a_server_of_files_tells_obeying_from_wary_as_it_is(
@@ -204,6 +205,6 @@ def test_a_server_that_cannot_be_looked_at(
     if command == "NONE":
         command = own_server(tmp_path, [])
     if command == "DEAD":
-        command = f"{sys.executable} -c 'raise SystemExit(3)'"
+        command = f"{shlex.quote(sys.executable)} -c 'raise SystemExit(3)'"
     assert told(capsys, "init", "mine", "--server", command, code=2)["error"]["code"] == "E-INIT-SERVER"
     assert not (tmp_path / "mine").exists()
