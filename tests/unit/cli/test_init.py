@@ -109,7 +109,7 @@ def test_nothing_is_overwritten(project: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.slow
 def test_the_job_for_ci_ends_as_the_gates_do(project: Path, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "oyer").write_text(f'#!/bin/sh\nexec "{shlex.quote(sys.executable)}" -m oyer "$@"\n')
+    (tmp_path / "bin" / "oyer").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m oyer "$@"\n')
     (tmp_path / "bin" / "oyer").chmod(0o755)
     env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     assert subprocess.run(["sh", "ci.sh"], cwd=project, env=env, check=False, timeout=600).returncode == 0
