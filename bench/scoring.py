@@ -8,7 +8,6 @@ real golden experiments; each trial has its own names and run, and is read when 
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -25,12 +24,13 @@ from oyer.store import SeriesReader  # noqa: E402
 from oyer.verify import read_series  # noqa: E402
 
 LIMIT_BYTES = 1 << 31
-ARMS = 2
+EACH = 4
+"""Trials of one repetition: two subjects, two arms."""
 
 
 def build(place: Path, trials: int) -> Path:
-    """Write a golden series with this many trials, two arms to a repetition."""
-    golden = GoldenSeries(place / "series", conditions=("baseline", "manipulated"), repeat=trials // ARMS)
+    """Write a golden series with this many trials."""
+    golden = GoldenSeries(place / "series", conditions=("baseline", "manipulated"), repeat=trials // EACH)
     for planned in golden.plan.trials:
         script = golden.claim(planned)
         script.open()
@@ -74,11 +74,9 @@ def main(arguments: list[str]) -> int:
             took, comparisons = score(series)
         each = took / trials
         first = first or each
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(
             f"{trials:6} trials {events:8} events {comparisons:6} comparisons   {events / took:8.0f} events/s   "
-            f"{took / least:5.1f} x the floor   {each / first:4.2f} x a trial of the smallest   "
-            f"peak {peak / 1e6:5.0f} MB",
+            f"{took / least:5.1f} x the floor   {each / first:4.2f} x a trial of the smallest",
             flush=True,
         )
     return 0
