@@ -166,7 +166,7 @@ def smollm_python() -> Path:
 
 _common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fast", max_examples=30, derandomize=True, **_common)
-settings.register_profile("ci", max_examples=120, print_blob=True, **_common)
+settings.register_profile("ci", max_examples=120, derandomize=True, print_blob=True, **_common)
 settings.register_profile("laws", max_examples=2_000, print_blob=True, **_common)
 settings.register_profile("fuzz", max_examples=20_000, print_blob=True, **_common)
 settings.load_profile("fast")
