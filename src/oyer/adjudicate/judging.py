@@ -45,7 +45,7 @@ BUILT_IN = Evaluator(
 
 
 class _Opinion(NamedTuple):
-    """What one witness makes of a part. `plain` says that something was seen which no absence is needed for."""
+    """What one witness makes of a part. `matched` says that its matcher found what it looks for."""
 
     state: PartState
     rank: Rank

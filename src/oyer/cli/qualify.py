@@ -99,7 +99,7 @@ def _qualification(
     judged_by = request_of(selection, Path()).pinned_evaluators
     results = results_of(group, tried, evidence.show())
     with ProgressLine() as progress:
-        changes = tuple(survivors_of(group, tried, evidence, selection.rubrics, progress)) if mutate else ()
+        changes = tuple(survivors_of(group, tried, evidence, selection.rubrics, results, progress)) if mutate else ()
     used = {claim.rubric for case in group.all for claim in case.claims}
     return Qualification(
         case=group.case.id,

@@ -211,11 +211,19 @@ def results_of(group: Group, tried: Tried, shown: Shown) -> tuple[DoubleResult, 
 
 
 def survivors_of(
-    group: Group, tried: Tried, evidence: Evidence, rubrics: Mapping[str, Rubric], on_progress: OnProgress
+    group: Group,
+    tried: Tried,
+    evidence: Evidence,
+    rubrics: Mapping[str, Rubric],
+    results: Sequence[DoubleResult],
+    on_progress: OnProgress,
 ) -> Iterator[MutantResult]:
-    """Yield every change to the declarations of a group, with the double that noticed it first."""
+    """Yield every change to the declarations of a group, with the double that noticed it first.
+
+    `results` are those of the declarations as they are.
+    """
     changes = [(case, mutant) for case in group.all for mutant in mutants(case, rubrics)]
-    sound = {(one.double, one.about) for one in results_of(group, tried, evidence.show()) if one.passed}
+    sound = {(one.double, one.about) for one in results if one.passed}
     started_s = time.monotonic()
     for done, (case, mutant) in enumerate(changes):
         name = f"{case.id}: {mutant.name}"

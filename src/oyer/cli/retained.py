@@ -170,9 +170,7 @@ def _qualified(reader: Reader, reading: Reading) -> frozenset[str]:
     """Return the cases that the pinned records vouch for: what the plan names is looked at, not believed."""
     environments = {digest for by_case in reading.manifest.environments.values() for digest in by_case.values()}
     harnesses = {
-        f"{found.harness.version} {found.harness.source}"
-        for digest in environments
-        if (found := _pinned(reader, digest, Environment)) is not None
+        found.harness.identity for digest in environments if (found := _pinned(reader, digest, Environment)) is not None
     }
     records = {
         digest: kept

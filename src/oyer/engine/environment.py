@@ -49,8 +49,7 @@ def harness() -> Harness:
 
 def harness_identity() -> str:
     """Return version and source digest in one text, as a PinSet holds them."""
-    found = harness()
-    return f"{found.version} {found.source}"
+    return harness().identity
 
 
 @functools.cache
@@ -145,7 +144,7 @@ def pin_set(case_digest: str, environment: Environment, identity: SubjectIdentit
         parameters=None,
         models={},
         listings={name: tool.listing for name, tool in environment.tools.items() if tool.listing is not None},
-        harness=f"{environment.harness.version} {environment.harness.source}",
+        harness=environment.harness.identity,
         dependencies=environment.dependencies_digest,
         python=environment.python,
     )

@@ -86,6 +86,11 @@ class Harness(Record):
     source: str
     extensions: Mapping[str, str] = Field(default_factory=dict)
 
+    @property
+    def identity(self) -> str:
+        """Version and source digest in one text, as pins and qualifications hold them."""
+        return f"{self.version} {self.source}"
+
 
 class Admits(Record):
     """What may happen here at all; an effect outside it is a fault."""

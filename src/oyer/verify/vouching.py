@@ -15,9 +15,7 @@ __all__ = ["vouching_breaches"]
 
 def vouching_breaches(plan: Plan, pinned: Mapping[str, Record]) -> Iterator[tuple[str, str, str]]:
     """Yield `(code, what is wrong, where)` for every qualification that vouches for nothing it is named for."""
-    harnesses = sorted(
-        {f"{one.harness.version} {one.harness.source}" for one in pinned.values() if isinstance(one, Environment)}
-    )
+    harnesses = sorted({one.harness.identity for one in pinned.values() if isinstance(one, Environment)})
     cases = {one.id: one for one in pinned.values() if isinstance(one, Case)}
     fixed = Fixed.of(plan, harnesses[0] if len(harnesses) == 1 else "", cases)
     for case, digest in plan.qualifications.items():
