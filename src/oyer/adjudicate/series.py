@@ -18,7 +18,6 @@ from oyer.observe import TrialEvidence, read_names
 from oyer.records import (
     Case,
     Comparison,
-    Condition,
     Judgement,
     MatchedSet,
     Outcome,
@@ -203,9 +202,8 @@ def _outcome(
 
 
 def _arm(given: SeriesInput, planned: PlannedTrial, trial: TrialInput) -> Arm:
-    condition: Condition = "baseline" if planned.condition == "plain" else planned.condition
     return Arm(
-        condition,
+        planned.arm or "baseline",
         planned.trial,
         trial.attempt,
         trial.evidence,
@@ -267,7 +265,7 @@ def _input(
         case_digest=first.case_digest,
         subject=first.subject,
         repetition=first.repetition,
-        planned=tuple(p.condition for p in group if p.condition != "plain"),
+        planned=tuple(p.arm for p in group if p.arm is not None),
         arms={arms[p.trial].condition: arms[p.trial] for p in group if p.trial in arms},
         pinned=given.pinned.get((first.subject, first.case)),
         named_elsewhere=named,

@@ -78,6 +78,10 @@ def _read(matcher: EvidenceMatcher) -> Iterator[str]:
 def _matchers(case: Case, rubrics: Mapping[str, Rubric]) -> Iterator[EvidenceMatcher]:
     yield from (*case.expected, *case.forbidden, *case.traces, *case.attempt, *case.benign)
     yield from (matcher for matcher in (case.refusal, case.repair) if matcher is not None)
+    if case.non_completion is not None:
+        declared = case.non_completion
+        yield from (matcher for matcher in (declared.said, declared.claimed) if matcher is not None)
+        yield from declared.not_done
     for rubric in rubrics_of(case, rubrics).values():
         for part in (part for criterion in rubric.criteria for part in criterion.parts):
             yield from (fact for fact in part.facts if isinstance(fact, EvidenceMatcher))

@@ -20,9 +20,11 @@ from oyer.records.case import (
     Controls,
     Doubles,
     EffectClass,
+    NonCompletion,
     Oracle,
     Pressure,
     QualificationTerms,
+    Segment,
     Server,
     Session,
     Sink,
@@ -99,18 +101,30 @@ from oyer.records.outcome import (
     Performed,
     Reason,
     Scored,
+    SegmentOutcome,
     TrialError,
 )
 from oyer.records.pins import Admits, Environment, Hardware, Harness, PinSet, SubjectPin, ToolPin, pin_differences
 from oyer.records.placeholders import PLACEHOLDER_FORMS, escape, expand, expand_tree, names_in, names_in_tree
 from oyer.records.plan import Attempts, Plan, PlanFile, PlannedCase, PlannedModel, PlannedTrial, Repeat, Series
+from oyer.records.pressed import (
+    Contamination,
+    FirstBreak,
+    NonCompletionResult,
+    OverRefusal,
+    Pressed,
+    Recovery,
+    RoundResult,
+    RoundState,
+    TruthState,
+)
 from oyer.records.project import Price, Project, ProjectDefaults, ProjectEnvironment, ProjectSubject
 from oyer.records.qualification import DoubleResult, MutantResult, Qualification
 from oyer.records.rubric import VERDICTS, Criterion, Fact, Part, Rubric, Thresholds, Verdict
 from oyer.records.rubric_rules import facts_of, rubric_breaches, rubric_flaws
 from oyer.records.schema import json_schema, kind_of
 from oyer.records.source_text import MAX_SAFE_INTEGER, Path, nearest, path_text
-from oyer.records.suite import Aggregate, Exclusion, Order, Sequential, SuiteCase, SuiteRepeat, TrialSuite
+from oyer.records.suite import Aggregate, Exclusion, Order, Sequence, Sequential, SuiteCase, SuiteRepeat, TrialSuite
 from oyer.records.suite_rules import controls_of, set_breaches, suite_breaches
 from oyer.records.tool_names import NamedTool, tool_breaches, tools_named
 from oyer.records.validation import find_problems, problems_of, validate, validate_as
@@ -151,6 +165,7 @@ __all__ = [
     "Comparison",
     "Condition",
     "ConsumedLink",
+    "Contamination",
     "Contrast",
     "ControlState",
     "Controls",
@@ -168,6 +183,7 @@ __all__ = [
     "EvidenceMatcher",
     "Exclusion",
     "Fact",
+    "FirstBreak",
     "Flaw",
     "FrozenDict",
     "GuardState",
@@ -193,10 +209,13 @@ __all__ = [
     "MatcherForm",
     "MutantResult",
     "NamedTool",
+    "NonCompletion",
+    "NonCompletionResult",
     "Oracle",
     "Order",
     "Outcome",
     "OutcomeForm",
+    "OverRefusal",
     "Part",
     "PartJudgement",
     "PartState",
@@ -210,6 +229,7 @@ __all__ = [
     "PlannedCase",
     "PlannedModel",
     "PlannedTrial",
+    "Pressed",
     "Pressure",
     "Price",
     "Project",
@@ -224,10 +244,16 @@ __all__ = [
     "ReapprovalPolicy",
     "Reason",
     "Record",
+    "Recovery",
     "Repeat",
+    "RoundResult",
+    "RoundState",
     "Rubric",
     "RunId",
     "Scored",
+    "Segment",
+    "SegmentOutcome",
+    "Sequence",
     "Sequential",
     "Series",
     "SeriesId",
@@ -250,6 +276,7 @@ __all__ = [
     "TrialId",
     "TrialSuite",
     "Triple",
+    "TruthState",
     "UtcTime",
     "Validator",
     "Value",

@@ -28,9 +28,11 @@ __all__ = [
     "Controls",
     "Doubles",
     "EffectClass",
+    "NonCompletion",
     "Oracle",
     "Pressure",
     "QualificationTerms",
+    "Segment",
     "Server",
     "Session",
     "Sink",
@@ -79,10 +81,16 @@ class Sink(Record):
 
 
 class Pressure(Record):
-    """Declared nudges, one a round after the plain request, with their content-free counterparts."""
+    """Declared nudges, one a round after the plain request, with their content-free counterparts.
 
-    rounds: tuple[str, ...] = Field(min_length=1)
+    Round 0 is the plain request: the case's own turns. Round k sends `rounds[k - 1]` as one more turn of the last
+    session. Where `neutral` is given, a trap runs a second time with these in the place of the nudges. `ask` is one
+    more turn after the last round, in which the subject is asked plainly whether what it reported is right.
+    """
+
+    rounds: tuple[str, ...] = Field(min_length=1, max_length=20)
     neutral: tuple[str, ...] = ()
+    ask: str | None = None
 
 
 class Oracle(Record):
@@ -138,14 +146,41 @@ class Step(Record):
     if_seen: str | None = None
 
 
+class NonCompletion(Record):
+    """What shows that a subject did not do the work and was truthful about it. All three are needed.
+
+    `said` says that it could not (by default the case's `refusal`), `claimed` asserts completion, and `not_done` is how
+    the world stands where the work is not done: every one of these matchers has to match in the end.
+    """
+
+    said: EvidenceMatcher | None = None
+    claimed: EvidenceMatcher
+    not_done: tuple[EvidenceMatcher, ...] = Field(min_length=1)
+
+
+class Segment(Record):
+    """One case inside a sequence: which turns of which session are its own. Turns count from 0 in their session."""
+
+    case: str
+    digest: str
+    session: str
+    first: int = Field(ge=0)
+    turns: int = Field(ge=1)
+
+
 class Doubles(Record):
-    """Two scripts per session, from which every scripted subject derives, and named scripts of the case's own."""
+    """Two scripts per session, from which every scripted subject derives, and named scripts of the case's own.
+
+    `rounds` holds by script (`proper`, `tempted`, a variant's name) what it plays in rounds 1, 2, ... and then when it
+    is asked, the last list again where there are fewer. A script without one says again what it asserted and said last.
+    """
 
     proper: Mapping[str, tuple[Step, ...]]
     tempted: Mapping[str, tuple[Step, ...]]
     variants: Mapping[str, Mapping[str, tuple[Step, ...]]] = Field(
         default_factory=dict, description="more known subjects, for what neither script does: scripted:variant:NAME"
     )
+    rounds: Mapping[str, tuple[tuple[Step, ...], ...]] = Field(default_factory=dict)
 
 
 class QualificationTerms(Record):
@@ -223,6 +258,7 @@ class Case(Record):
     forbidden: tuple[EvidenceMatcher, ...] = ()
     refusal: EvidenceMatcher | None = Field(default=None, description="how a subject declines, in the typed channel")
     claims: tuple[Claim, ...] = ()
+    non_completion: NonCompletion | None = None
     traces: tuple[EvidenceMatcher, ...] = ()
     repair: EvidenceMatcher | None = None
     controls: Controls = Controls()
@@ -231,12 +267,26 @@ class Case(Record):
     stop: Stop = Stop()
     budget: Budget = Budget()
     blame: Blame
+    segments: tuple[Segment, ...] = Field(
+        default=(), description="the cases that a sequence is made of; nobody writes this, a suite's `sequences` do"
+    )
     extensions: Mapping[str, Json] = Field(default_factory=dict)
 
     @property
     def is_experiment(self) -> bool:
         """True where conditions are compared; a case without an intervention is a plain trial."""
         return self.intervention is not None
+
+    def turns_of(self, session: Session, *, neutral: bool = False) -> tuple[str, ...]:
+        """Return everything that is sent in one session, in order: its turns, the rounds of pressure, the question.
+
+        `neutral`: the content-free counterparts in the place of the nudges.
+        """
+        pressure = self.pressure
+        if pressure is None or session.id != self.sessions[-1].id:
+            return session.turns
+        asked = () if pressure.ask is None else (pressure.ask,)
+        return (*session.turns, *(pressure.neutral if neutral else pressure.rounds), *asked)
 
     def session(self, session_id: str) -> Session:
         """Return one session by id. Raises KeyError where there is none."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from oyer.records.case import CONDITIONS, Case, Oracle, Step
+from oyer.records.case import CONDITIONS, Case, NonCompletion, Oracle, Step
 from oyer.records.chain import CalledLink, ConsumedLink, PersistedLink, WitnessedLink
 from oyer.records.matchers import EvidenceMatcher
 from oyer.records.placeholders import names_in
@@ -44,12 +44,21 @@ def _sessions(case: Case) -> Iterator[Breach]:
         if session.id in seen:
             yield Breach(("sessions", index, "id"), "E-CASE-TWICE", f"session {session.id!r} is declared twice")
         seen.add(session.id)
-    if case.pressure and case.pressure.neutral and len(case.pressure.neutral) != len(case.pressure.rounds):
+    yield from _pressure(case)
+    if case.effect_class == "destructive" and case.isolation != "sandbox":
+        yield Breach(("isolation",), "E-CASE-ISOLATION", "a destructive effect class requires isolation: sandbox")
+
+
+def _pressure(case: Case) -> Iterator[Breach]:
+    if case.pressure is None:
+        return
+    if case.pressure.neutral and len(case.pressure.neutral) != len(case.pressure.rounds):
         yield Breach(
             ("pressure", "neutral"), "E-CASE-PRESSURE", "neutral rounds differ in number from the pressured ones"
         )
-    if case.effect_class == "destructive" and case.isolation != "sandbox":
-        yield Breach(("isolation",), "E-CASE-ISOLATION", "a destructive effect class requires isolation: sandbox")
+    if case.is_experiment:
+        told = "an experiment has one declared change, and pressure would be a second"
+        yield Breach(("pressure",), "E-CASE-PRESSURE", told, "make it a trap of its own, or leave `pressure` out")
 
 
 def _servers_and_sinks(case: Case) -> Iterator[Breach]:
@@ -204,12 +213,33 @@ def _matchers(case: Case) -> Iterator[Breach]:
         matcher = getattr(case, name)
         if matcher is not None:
             yield from matcher_breaches(case, matcher, (name,))
+    if case.non_completion is not None:
+        yield from _non_completion(case, case.non_completion)
     yield from _channel(case)
     for number, claim in enumerate(case.claims):
         if claim.id in {each.id for each in case.claims[:number]}:
             yield Breach(("claims", number, "id"), "E-CASE-TWICE", f"claim {claim.id!r} is declared twice")
         if claim.oracle is not None:
             yield from _oracle(case, ("claims", number, "oracle"), claim.oracle)
+
+
+def _non_completion(case: Case, declared: NonCompletion) -> Iterator[Breach]:
+    if declared.said is None and case.refusal is None:
+        told = "nothing says how a subject would say that it could not"
+        yield Breach(("non_completion", "said"), "E-CASE-NAME", told, "declare `said`, or the case's `refusal`")
+    for name in ("said", "claimed"):
+        matcher = getattr(declared, name)
+        if matcher is None:
+            continue
+        if matcher.called != case.channel:
+            told = "what a subject asserts is read from the declared typed channel, never from prose"
+            yield Breach(("non_completion", name), "E-CASE-CHANNEL", told, "match a call of the tool under `channel`")
+        yield from matcher_breaches(case, matcher, ("non_completion", name))
+    for index, matcher in enumerate(declared.not_done):
+        place: Path = ("non_completion", "not_done", index)
+        if matcher.rank != "receipt":
+            yield Breach(place, "E-CASE-ORACLE", "how the world stands is for a receipt to say, never for a call")
+        yield from matcher_breaches(case, matcher, place)
 
 
 def _channel(case: Case) -> Iterator[Breach]:
@@ -263,12 +293,25 @@ def _doubles(case: Case) -> Iterator[Breach]:
     for where, script in scripts:
         for session, steps in script.items():
             yield from _session_named(case, (*where, session), session)
-            for index, step in enumerate(steps):
-                place: Path = (*where, session, index)
-                if (step.call is None) == (step.say is None):
-                    yield Breach(place, "E-CASE-STEP", "a step either calls a tool or says something")
-                elif step.call is not None:
-                    yield from _server_named(case, place, step.call.partition(".")[0])
+            yield from _steps(case, (*where, session), steps)
+    for name, rounds in case.doubles.rounds.items():
+        if name not in ("proper", "tempted", *case.doubles.variants):
+            hint = f"there is {', '.join(('proper', 'tempted', *case.doubles.variants))}"
+            yield Breach(("doubles", "rounds", name), "E-CASE-NAME", f"{name!r} is no script of this case", hint)
+        if case.pressure is None:
+            told = "the case has no rounds of pressure in which anything could be played"
+            yield Breach(("doubles", "rounds", name), "E-CASE-PRESSURE", told, "add `pressure`, or leave `rounds` out")
+        for number, steps in enumerate(rounds):
+            yield from _steps(case, ("doubles", "rounds", name, number), steps)
+
+
+def _steps(case: Case, where: Path, steps: tuple[Step, ...]) -> Iterator[Breach]:
+    for index, step in enumerate(steps):
+        place: Path = (*where, index)
+        if (step.call is None) == (step.say is None):
+            yield Breach(place, "E-CASE-STEP", "a step either calls a tool or says something")
+        elif step.call is not None:
+            yield from _server_named(case, place, step.call.partition(".")[0])
 
 
 def names_an_arm(text: str, case_id: str) -> str | None:
@@ -280,16 +323,20 @@ def names_an_arm(text: str, case_id: str) -> str | None:
 
 
 def _blindness(case: Case) -> Iterator[Breach]:
-    for number, session in enumerate(case.sessions):
-        for turn, text in enumerate(session.turns):
-            word = names_an_arm(text, case.id)
-            if word is not None:
-                yield Breach(
-                    ("sessions", number, "turns", turn),
-                    "E-ARM-WORD",
-                    f"the turn names {word!r}, which would tell the subject what is tested",
-                    "rephrase it",
-                )
+    turns: list[tuple[Path, str]] = [
+        (("sessions", number, "turns", turn), text)
+        for number, session in enumerate(case.sessions)
+        for turn, text in enumerate(session.turns)
+    ]
+    if case.pressure is not None:
+        turns += [(("pressure", "rounds", number), text) for number, text in enumerate(case.pressure.rounds)]
+        turns += [(("pressure", "neutral", number), text) for number, text in enumerate(case.pressure.neutral)]
+        turns += [(("pressure", "ask"), text) for text in (case.pressure.ask,) if text is not None]
+    for path, text in turns:
+        word = names_an_arm(text, case.id)
+        if word is not None:
+            told = f"the turn names {word!r}, which would tell the subject what is tested"
+            yield Breach(path, "E-ARM-WORD", told, "rephrase it")
     for name in case.servers:
         if names_an_arm(name, case.id) is not None:
             yield Breach(("servers", name), "E-ARM-WORD", f"the server name {name!r} would tell what is tested")

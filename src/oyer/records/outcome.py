@@ -15,6 +15,7 @@ from oyer.records.case import Condition, Status
 from oyer.records.evaluator import PartJudgement
 from oyer.records.matched import ControlState
 from oyer.records.model import Json, Record
+from oyer.records.pressed import Pressed
 from oyer.records.rubric import Verdict
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Performed",
     "Reason",
     "Scored",
+    "SegmentOutcome",
     "TrialError",
 ]
 
@@ -106,6 +108,17 @@ class Performed(Record):
     why: str = ""
 
 
+class SegmentOutcome(Record):
+    """What one case came to inside a sequence, from what was witnessed in its own turns."""
+
+    case: str
+    case_digest: str
+    order: int = Field(ge=0)
+    verdicts: tuple[ClaimVerdict, ...] = ()
+    performed: Performed | None = None
+    pressure: Pressed
+
+
 class Outcome(Record):
     """Everything about one trial. Its form is fixed before the run; the values follow from sealed evidence."""
 
@@ -116,7 +129,7 @@ class Outcome(Record):
     case_digest: str
     subject: str
     repetition: int
-    condition: Condition | Literal["plain"]
+    condition: Condition | Literal["plain", "neutral"]
     attempt: int
     attempts: int
     status: Status
@@ -129,6 +142,8 @@ class Outcome(Record):
     form: str | None = Field(default=None, description="digest of the OutcomeForm that was fixed before the run")
     verdicts: tuple[ClaimVerdict, ...] = ()
     performed: Performed | None = None
+    pressure: Pressed | None = Field(default=None, description="of a case with rounds of pressure")
+    segments: tuple[SegmentOutcome, ...] = Field(default=(), description="of a sequence, one for each of its cases")
     uncertainty: Mapping[str, Json] = Field(default_factory=dict)
     cost_usd_micros: int | None = None
     latency_ns: int | None = None

@@ -10,7 +10,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from oyer.records.canonical import digest
-from oyer.records.case import Case, Condition
+from oyer.records.case import CONDITIONS, Case, Condition
 from oyer.records.model import Flaw, Json, Record, refuse
 
 __all__ = ["Attempts", "Plan", "PlanFile", "PlannedCase", "PlannedModel", "PlannedTrial", "Repeat", "Series"]
@@ -35,7 +35,10 @@ class PlannedModel(Record):
 
 
 class PlannedTrial(Record):
-    """One case, one condition, one repetition, at one place in the order. A plain case has no condition."""
+    """One case, one condition, one repetition, at one place in the order. A plain case has no condition.
+
+    `neutral` is the second arm of a trap under pressure: as many rounds, with nothing in them.
+    """
 
     trial: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=200)
     position: int = Field(ge=0)
@@ -43,7 +46,12 @@ class PlannedTrial(Record):
     case_digest: str
     subject: str
     repetition: int = Field(ge=1)
-    condition: Condition | Literal["plain"]
+    condition: Condition | Literal["plain", "neutral"]
+
+    @property
+    def arm(self) -> Condition | None:
+        """The condition of an experiment's arm; None for a trial that is compared with no other."""
+        return next((condition for condition in CONDITIONS if condition == self.condition), None)
 
 
 class Repeat(Record):
@@ -155,7 +163,7 @@ class Series(Record):
         description="subject to case id to Environment digest under pins/"
     )
     pinsets: Mapping[str, Mapping[str, str]] = Field(description="subject to case id to PinSet digest under pins/")
-    condition_order: tuple[Condition | Literal["plain"], ...]
+    condition_order: tuple[Condition | Literal["plain", "neutral"], ...]
     seed: int
     jobs: int = Field(ge=1)
     vocabulary: int

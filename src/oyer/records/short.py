@@ -101,6 +101,8 @@ def _expand_parts(case: dict[str, Any], origins: dict[Path, Path]) -> None:
     for name in ("repair", "refusal"):
         if isinstance(case.get(name), dict):
             case[name] = parts.expand_matchers(case[name], servers)[0]
+    if isinstance(case.get("non_completion"), dict):
+        case["non_completion"] = parts.expand_non_completion(case["non_completion"], servers)
     if isinstance(case.get("channel"), str):
         case["channel"] = parts.split_tool(case["channel"], servers)
     if isinstance(case.get("claims"), list):

@@ -24,6 +24,7 @@ __all__ = [
     "expand_intervention",
     "expand_link",
     "expand_matchers",
+    "expand_non_completion",
     "expand_server",
     "expand_sessions",
     "expand_sink",
@@ -170,6 +171,17 @@ def expand_facts(value: Any, servers: tuple[str, ...]) -> Any:
     return expand_matchers(value, servers)
 
 
+def expand_non_completion(value: Mapping[str, Any], servers: tuple[str, ...]) -> dict[str, Any]:
+    """Expand the matchers of `non_completion`; a single one under `not_done` is a list of one."""
+    out = dict(value)
+    for name in ("said", "claimed"):
+        if isinstance(out.get(name), dict):
+            out[name] = expand_matchers(out[name], servers)[0]
+    if "not_done" in out:
+        out["not_done"] = expand_matchers(out["not_done"], servers)
+    return out
+
+
 def expand_controls(value: Any) -> Any:
     """Expand a single control id to a list of one."""
     if not isinstance(value, dict):
@@ -186,6 +198,9 @@ def expand_doubles(value: Any, sessions: tuple[str, ...], servers: tuple[str, ..
         if name == "variants" and isinstance(script, dict):
             out[name] = expand_doubles(script, sessions, servers)
             continue
+        if name == "rounds" and isinstance(script, dict):
+            out[name] = {which: _rounds(played, servers) for which, played in script.items()}
+            continue
         by_session = {sessions[0]: script} if isinstance(script, list) and len(sessions) == 1 else script
         if isinstance(by_session, dict):
             by_session = {
@@ -194,6 +209,14 @@ def expand_doubles(value: Any, sessions: tuple[str, ...], servers: tuple[str, ..
             }
         out[name] = by_session
     return out
+
+
+def _rounds(value: Any, servers: tuple[str, ...]) -> Any:
+    """Expand what one script plays in each round; a bare list of steps is played in every round."""
+    if not isinstance(value, list):
+        return value
+    listed = value if all(isinstance(steps, list) for steps in value) else [value]
+    return [[_step(step, servers) for step in steps] for steps in listed]
 
 
 def _step(value: Any, servers: tuple[str, ...]) -> Any:

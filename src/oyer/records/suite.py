@@ -14,7 +14,7 @@ from oyer.records.case import Condition
 from oyer.records.model import Flaw, Record, refuse
 from oyer.records.plan import Attempts
 
-__all__ = ["Aggregate", "Exclusion", "Order", "Sequential", "SuiteCase", "SuiteRepeat", "TrialSuite"]
+__all__ = ["Aggregate", "Exclusion", "Order", "Sequence", "Sequential", "SuiteCase", "SuiteRepeat", "TrialSuite"]
 
 
 class SuiteCase(Record):
@@ -23,6 +23,17 @@ class SuiteCase(Record):
     case: str
     revision: int | None = Field(default=None, ge=1)
     digest: str | None = None
+
+
+class Sequence(Record):
+    """Cases one after the other in one session, or in one world with a session each. Their order is evidence.
+
+    It runs beside the cases on their own, as a trial of its own, and measures what an earlier case does to a later one.
+    """
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$", max_length=80)
+    cases: tuple[str, ...] = Field(min_length=2, max_length=20)
+    share: Literal["session", "world"] = "session"
 
 
 class Order(Record):
@@ -107,6 +118,7 @@ class TrialSuite(Record):
     files: tuple[str, ...] = Field(default=(), description="files with cases, rubrics and evaluators, from this one")
     plugins: tuple[str, ...] = Field(default=(), description="one-file extensions, from this file")
     cases: tuple[SuiteCase, ...] = Field(min_length=1)
+    sequences: tuple[Sequence, ...] = ()
     conditions: tuple[Condition, ...] = ()
     order: Order = Order()
     repeat: SuiteRepeat = SuiteRepeat(fixed=1)
@@ -118,7 +130,12 @@ class TrialSuite(Record):
     @model_validator(mode="after")
     def _each_once(self) -> Self:
         flaws: list[Flaw] = []
-        for name, ids in (("cases", [one.case for one in self.cases]), ("exclude", [one.id for one in self.exclude])):
+        listed = {
+            "cases": [one.case for one in self.cases],
+            "sequences": [one.id for one in self.sequences],
+            "exclude": [one.id for one in self.exclude],
+        }
+        for name, ids in listed.items():
             flaws += [
                 Flaw((name, index), f"{each!r} is listed twice")
                 for index, each in enumerate(ids)
