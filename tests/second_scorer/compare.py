@@ -1,7 +1,8 @@
 """Hold the second scorer and the real one against each other over generated states.
 
-`python tests/second_scorer/compare.py --count 100000 --jobs 2` prints progress, a tally of disagreements by kind and a
-smallest example of each. Only the function `score` of the vector builder is taken from the real side.
+`python tests/second_scorer/compare.py --count 100000 --jobs 2` prints progress and every disagreement as it is found, a
+tally of them by kind and a smallest example of each; `--first 46000` leaves the states before that number out. Only the
+function `score` of the vector builder is taken from the real side.
 """
 
 from __future__ import annotations
@@ -102,11 +103,12 @@ def differences_of(recipe: Recipe) -> tuple[str, ...]:
 
 @dataclass
 class Tally:
-    """What a run found: how often each difference, and the shortest recipe that shows it."""
+    """What a run found: which states differ and in what, how often each difference, the shortest recipe that shows it."""
 
     states: int = 0
     conclude: int = 0
     apart: int = 0
+    found: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     parts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, Recipe] = field(default_factory=dict)
 
@@ -119,6 +121,7 @@ class Tally:
         self.states += other.states
         self.conclude += other.conclude
         self.apart += other.apart
+        self.found += other.found
         self.parts += other.parts
         for part, recipe in other.examples.items():
             self.keep(part, recipe)
@@ -129,22 +132,23 @@ class Tally:
             self.examples[part] = recipe
 
 
-def run(chunk: Iterable[Recipe]) -> Tally:
-    """Compare some states."""
+def run(chunk: Iterable[tuple[int, Recipe]]) -> Tally:
+    """Compare some states, each with its number."""
     tally = Tally()
-    for recipe in chunk:
+    for number, recipe in chunk:
         tally.states += 1
         tally.conclude += judge(recipe.build()).outcome != "INCONCLUSIVE"
         found = differences_of(recipe)
         if found:
             tally.apart += 1
+            tally.found.append((number, found))
             tally.note(recipe, found)
     return tally
 
 
-def compare(count: int, seed: int = 1, jobs: int = 1, *, progress: bool = False) -> Tally:
-    """Compare a number of states, in one process or several."""
-    todo = list(recipes(seed, count))
+def compare(count: int, seed: int = 1, jobs: int = 1, *, first: int = 0, progress: bool = False) -> Tally:
+    """Compare the states from a number on, as many as asked for, in one process or several."""
+    todo = list(enumerate(recipes(seed, count, first), first))
     chunks = [todo[start : start + CHUNK] for start in range(0, count, CHUNK)]
     total = Tally()
     if jobs == 1:
@@ -157,8 +161,13 @@ def compare(count: int, seed: int = 1, jobs: int = 1, *, progress: bool = False)
 def _collect(total: Tally, results: Iterable[Tally], count: int, progress: bool) -> Tally:
     for part in results:
         total.add(part)
-        if progress and total.states % 2000 < CHUNK:
+        if not progress:
+            continue
+        for number, parts in part.found:
+            sys.stderr.write(f"state {number}: {'; '.join(parts)}\n")
+        if total.states % 2000 < CHUNK:
             sys.stderr.write(f"{total.states} of {count}, {total.apart} disagree\n")
+        sys.stderr.flush()
     return total
 
 
@@ -179,11 +188,12 @@ def main() -> int:
     """Compare as many states as asked for; exit 1 if any two judgements differ."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first state (default 0)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--states", action="store_true", help="print the smallest state of each kind as JSON")
     asked = parser.parse_args()
-    tally = compare(asked.count, asked.seed, asked.jobs, progress=True)
+    tally = compare(asked.count, asked.seed, asked.jobs, first=asked.first, progress=True)
     sys.stdout.write(report(tally, states=asked.states) + "\n")
     return 1 if tally.apart else 0
 

@@ -87,9 +87,9 @@ def recipe(random: Random) -> Recipe:
     return Recipe(base, tuple((name, random.randrange(2**32)) for name in names))
 
 
-def recipes(seed: int, count: int) -> Iterator[Recipe]:
-    """A number of recipes, the same for the same seed."""
-    for number in range(count):
+def recipes(seed: int, count: int, first: int = 0) -> Iterator[Recipe]:
+    """A number of recipes from one on, the same for the same seed."""
+    for number in range(first, first + count):
         yield recipe(Random(f"{seed}/{number}"))
 
 
