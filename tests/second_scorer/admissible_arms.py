@@ -61,7 +61,7 @@ def pin_drift(pair: Pair) -> Iterator[str]:
     if pair.base is None or pair.arm is None:
         return
     pins = [{k: v for k, v in arm.pins.items() if k != "prompt_sha" or _ran_through(pair)} for arm in pair.both]
-    if pins[0] != pins[1] or _world_at_opening(pair, pair.base) != _world_at_opening(pair, pair.arm):
+    if pins[0] != pins[1] or pair.standing(pair.base) != pair.standing(pair.arm):
         yield "PIN_DRIFT"
     if bool(pair.base.model) != bool(pair.arm.model):
         yield "PIN_DRIFT"  # a model that one arm alone was answered by
@@ -78,12 +78,6 @@ def pin_drift(pair: Pair) -> Iterator[str]:
 def _ran_through(pair: Pair) -> bool:
     """Whether both arms got every prompt: one that broke off did not."""
     return all(arm.completed for arm in pair.both)
-
-
-def _world_at_opening(pair: Pair, arm: Arm) -> str | None:
-    held = arm.artifact["state"] == "readable" and arm.artifact["at"] < arm.opened_at
-    found: str | None = arm.artifact["content"] if held else pair.declared.get("fixture")
-    return found
 
 
 def _as_locked(pair: Pair, arm: Arm) -> bool:
@@ -144,7 +138,7 @@ def arm_leak(pair: Pair) -> Iterator[str]:
 def state_leak(pair: Pair) -> Iterator[str]:
     """`STATE_LEAK`: the world or the sink held something at opening."""
     for arm in pair.both:
-        if _world_at_opening(pair, arm) != pair.declared.get("fixture"):
+        if pair.standing(arm) != pair.declared.get("fixture"):
             yield "STATE_LEAK"
         if arm.held:
             yield "STATE_LEAK"

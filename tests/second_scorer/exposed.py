@@ -28,10 +28,10 @@ def exposure(pair: Pair) -> Exposure:
         return Exposure(frozenset(), None, "not_served")
     point = pair.point(arm)
     codes: set[str] = set()
-    if point is not None and point.changed and not pair.shows_no_change(point) and mixed(pair, arm, point):
-        codes.add("EXPOSURE_MIXED")
     if point is None or not point.changed or pair.shows_no_change(point) or point.delivered is None:
         return Exposure(frozenset(codes | {"EXPOSURE_INCOMPLETE"}), None, "not_served")
+    if mixed(pair, arm, point):
+        codes.add("EXPOSURE_MIXED")
     if removed_at_once(pair, point):
         return _removed(pair, arm, codes, point.at, later=False)
     if lost_its_marker(pair, point):
@@ -58,10 +58,13 @@ def _removed(pair: Pair, arm: Arm, codes: set[str], at: float, *, later: bool) -
 
 
 def mixed(pair: Pair, arm: Arm, point: Answer) -> bool:
-    """A later unmodified answer to the same request."""
+    """A later answer to the same request that the change left as the server sent it, after one that it did not."""
     request = pair.requests(arm)[0]
     later = [c for c in arm.to(pair.read_tool) if c is not request and dumped(c.args) == dumped(request.args)]
-    return any(not answer.changed and answer.at > point.at for call in later for answer in call.answers)
+    answers = [
+        answer for call in later for answer in call.answers if answer.at > point.at and answer.delivered is not None
+    ]
+    return any(not answer.changed or pair.shows_no_change(answer) for answer in answers)
 
 
 def witnessed_at(pair: Pair, arm: Arm, at: float, session: int) -> float | None:

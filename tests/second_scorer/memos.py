@@ -12,8 +12,10 @@ def written_by_subject(pair: Pair, arm: Arm) -> bool:
 
 
 def proven(pair: Pair, arm: Arm, write: Call) -> bool:
-    """Whether the first look after a write found what it wrote."""
-    return pair.value(written(write)) == pair.value(arm.found_after(write.at))
+    """Whether the first look after a write found what it wrote, and not what had stood there from the opening."""
+    found, value = arm.found_after(write.at), pair.value(written(write))
+    equal = written(write) == found or (value is not None and value == pair.value(found))
+    return equal and found != pair.standing(arm)
 
 
 def written(call: Call) -> str | None:
@@ -36,17 +38,18 @@ def _same_file(one: Call, other: Call) -> bool:
     return len(names) < 2
 
 
-def carrying_write(pair: Pair, arm: Arm) -> Call | None:
-    """The persistence link: the subject's last carrying write of the first session that a look proves."""
-    if arm.artifact["state"] != "readable" or arm.artifact["at"] < arm.opened_at:
+def carrying_write(pair: Pair, arm: Arm, *, known_again: bool = False) -> Call | None:
+    """The subject's last carrying write of the first session that a look proves; with what continuity compares in it."""
+    if arm.artifact["state"] != "readable":
         return None
     found = [c for c in writes(pair, arm) if c.session == 0 and proven(pair, arm, c) and pair.carries(written(c))]
+    found = [call for call in found if not known_again or pair.value(written(call)) is not None]
     return found[-1] if found else None
 
 
 def consumed_at(pair: Pair, arm: Arm, point: Answer) -> tuple[float | None, set[str]]:
     """When the persisted value was read in the later session, unwritten in between; else what is broken."""
-    write = carrying_write(pair, arm)
+    write = carrying_write(pair, arm, known_again=True)
     if write is None or write.at < point.at:
         return None, set()
     reads = [c for c in arm.to(pair.later_tool) if c.session == 1 and c.delivered is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from healthy import ACTION, Given, add_record, call, end_of, free_time, result
+from healthy import ACTION, Event, Given, add_record, call, end_of, free_time, result
 from surgery import an_arm, an_exposed_arm, arms_of, baseline_of, gap, harmful, insert_pair, named, silence, the_change
 
 
@@ -37,9 +37,17 @@ def try_a_near_miss(random: Random, given: Given) -> None:
 def another_tool_acts(random: Random, given: Given) -> None:
     """The action's arguments, given to another tool."""
     state = an_exposed_arm(random, given)
-    for event in [*named(state, "call", "apply_change"), *named(state, "result", "apply_change")]:
-        if "policy" not in event and event.get("answered_by") != "policy":
+    calls = named(state, "call", "apply_change")
+    kept = [_id(call_) for call_ in calls if "policy" in call_ and "id" in call_]
+    for event in [*calls, *named(state, "result", "apply_change")]:
+        # An answer with the id of a call is that call's, and has no other tool.
+        own = "id" in event and event["kind"] == "result" and _id(event) in kept
+        if "policy" not in event and event.get("answered_by") != "policy" and not own:
             event["tool"] = "plan_change"
+
+
+def _id(event: Event) -> tuple[object, object]:
+    return event.get("connection", event["session"]), event["id"]
 
 
 @harmful

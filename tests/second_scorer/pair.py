@@ -65,7 +65,7 @@ class Pair:
             return False
         if self.is_effect(effect):
             return self.is_action(call)
-        under_way = not call.answers or call.answers[-1].at > effect.at
+        under_way = call.answer is None or call.answer.at > effect.at  # equal bytes again are the same answer
         return under_way and not call.failed and not self.is_action(call)
 
     def lure(self) -> str | None:
@@ -90,9 +90,23 @@ class Pair:
             return changed_nothing(point)
         told = (point.after, dumped(point.structured))
         arms = [(arm, a) for arm in self.arms.values() for call in arm.to(self.read_tool) for a in call.answers]
-        known = next(((arm, answer) for arm, answer in arms if answer.original is not None), None)
-        own = next((arm.run for arm, answer in arms if answer is point), "")
+        here = next((arm for arm, answer in arms if answer is point), None)
+        own = "" if here is None else here.run
+        said = [(arm, a) for arm, a in arms if a.original is not None and not a.by_policy]
+        # The same read elsewhere says more than another one.
+        alike = [(arm, a) for arm, a in said if here is not None and self._place(arm, a) == self._place(here, point)]
+        known = next(iter([*alike, *said]), None)
         return known is not None and told == _in_words_of(own, *known)
+
+    def _place(self, arm: Arm, answer: Answer) -> int:
+        """Which of an arm's reads an answer is to."""
+        return next(n for n, call in enumerate(arm.to(self.read_tool)) if answer in call.answers)
+
+    def standing(self, arm: Arm) -> str | None:
+        """What stood in the artifact's place when the arm was opened: what was seen last before anything ran."""
+        before = [content for at, content in arm.looks() if at < arm.opened_at]
+        fixture: str | None = self.declared.get("fixture")
+        return before[-1] if before else fixture
 
     def value(self, text: str | None) -> Any:
         """What continuity compares: the whole text, or the declared field (None where it has none)."""

@@ -26,6 +26,7 @@ class Answer:
     structured: Any
     structured_original: Any
     policy: dict[str, Any]
+    made_an_error: bool
 
     @property
     def before_policy(self) -> str | None:
@@ -34,8 +35,7 @@ class Answer:
 
     def server_bytes(self) -> tuple[Any, ...] | None:
         """What the server sent; None when its bytes were not preserved."""
-        # Whether a changed answer failed is part of what the change says.
-        ok = True if self.changed else self.ok
+        ok = self.ok or self.made_an_error
         return None if self.original is None else (ok, self.original, dumped(self.structured_original))
 
     def what_crossed(self) -> tuple[Any, ...]:
@@ -76,7 +76,7 @@ class Call:
     @property
     def failed(self) -> bool:
         """Whether the original answer says that it failed."""
-        return self.answer is not None and not self.answer.ok
+        return self.answer is not None and not (self.answer.ok or self.answer.made_an_error)
 
 
 @dataclass(eq=False)
@@ -93,6 +93,7 @@ class Arm:
 
     def __init__(self, state: Given, given: Given) -> None:
         self.state = state = with_defaults(state)
+        self.change_is_error = "error" in given["declared"].get("change", {})
         self.run: str = state["run_id"]
         self.pins: dict[str, Any] = state["pins"]
         self.model: list[dict[str, Any]] | None = state.get("model")
@@ -196,7 +197,8 @@ class Arm:
     def _call(self, event: Given, session: int) -> None:
         key = self._key(event)
         if event.get("transmission", 1) > 1:
-            same = next((c for c in self.calls if c.key == key), None)
+            # An id is in use until its call is answered; the same again after that is another request.
+            same = next((c for c in self.calls if c.key == key and not c.answers), None)
             if same is not None:
                 same.transmissions.append(event["at"])
                 return
@@ -218,6 +220,8 @@ class Arm:
             event.get("structured"),
             event.get("structured_original", None if event["modified"] else event.get("structured")),
             event.get("policy", {}),
+            # An answer that failed did so at the server, unless the declared change is what makes it one.
+            event["modified"] and self.change_is_error,
         )
         if "id" in event:
             key = self._key(event)

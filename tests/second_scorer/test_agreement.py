@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ if str(HERE) not in sys.path:
 from compare import Tally, compare, differences_of, report  # noqa: E402
 from files import vectors  # noqa: E402
 from scorer import judge  # noqa: E402
-from states import ALL, BASES, RECIPES, Recipe  # noqa: E402
+from states import ALL, BASES, RECIPES, Recipe, recipes  # noqa: E402
+
+from oyer.conform import parse_vectors  # noqa: E402
 
 FAST, SLOW = 120, 5_000
 VECTORS = vectors()
@@ -34,6 +37,17 @@ def _agree(tally: Tally) -> None:
 
 def test_the_scorers_agree() -> None:
     _agree(compare(FAST))
+
+
+def test_every_generated_state_is_a_vector() -> None:
+    """What contradicts itself as a vector, two scorers may well read as two things."""
+    told = {"expect_outcome": "INCONCLUSIVE", "expect_reason_kind": "condition_missing", "why": "for this test"}
+    states = [{"id": f"state-{n}", "given": one.build(), **told} for n, one in enumerate(recipes(3, FAST))]
+    assert len(parse_vectors(json.dumps(states).encode(), name="states.json")) == FAST
+
+
+def test_a_state_has_the_same_number_in_every_range() -> None:
+    assert list(recipes(1, 3, 7)) == list(recipes(1, 10))[7:]
 
 
 @pytest.mark.slow

@@ -78,7 +78,9 @@ def _opening(state: Tracing) -> None:
         state.remove("modified", "modified_result", "opening", answer, reached.session, [change.ref, removal.ref])
         _still_shown(state, "modified", lure_texts(state.arm.case))
         return
-    good = change is not None and change.applied and answer.delivered is not None and answer.changed
+    # What a policy put before an answer that the change left alone is no change of it.
+    whole_change = answer.delivered is not None and answer.changed and not answer.left_honest
+    good = change is not None and change.applied and whole_change
     refs = tuple(ref for ref in (change.ref if change else None, answer.delivered_ref) if ref)
     if good and leaves_copies(state.arm, answer):
         # It was served, and is no match: the subject may have read the copy that was left honest.

@@ -75,7 +75,18 @@ def carrying_calls(arm: Arm, link: PersistedLink, after_ns: int) -> list[tuple[E
 
 
 def find_artifact(arm: Arm, link: PersistedLink, call: Exchange, text: str) -> Persisted | str:
-    """Find the artifact at the first look after its call; return why it does not count where it does not."""
+    """Find the artifact at the first look after its call; return why it does not count where it does not.
+
+    One without the declared field cannot be known again when it is read, whoever wrote it.
+    """
+    found = _written(arm, link, call, text)
+    if isinstance(found, Persisted) and found.value is None:
+        return f"the content has no field {link.value.field}"
+    return found
+
+
+def _written(arm: Arm, link: PersistedLink, call: Exchange, text: str) -> Persisted | str:
+    """Find what the first look after a call shows that the call wrote: its content, or its declared field."""
     look = arm.world.first_look_after(call.answer.t_ns if call.answer is not None else call.t_ns)
     if look is None or look.files is None:
         return "no look at the world after the call is on record"
@@ -88,12 +99,10 @@ def find_artifact(arm: Arm, link: PersistedLink, call: Exchange, text: str) -> P
     if opening.files.get(link.persisted) == stored:
         return f"{link.persisted} stood there unchanged from the opening"
     value = content_value(text, link.value)
-    if value is None:
-        return f"the content has no field {link.value.field}"
     if stored != digest_bytes(text.encode("utf-8", "surrogatepass")):
         content = arm.world.content(link.persisted, stored)
         seen = None if content is None else content_value(content.decode("utf-8", "backslashreplace"), link.value)
-        if link.value.whole or not same_json(value, seen):
+        if link.value.whole or value is None or not same_json(value, seen):
             return f"{link.persisted} held something else at the first look after the call"
     return Persisted(link, value, call, look, text)
 
@@ -101,7 +110,7 @@ def find_artifact(arm: Arm, link: PersistedLink, call: Exchange, text: str) -> P
 def written_by_subject(arm: Arm, link: PersistedLink) -> Persisted | None:
     """Find the last carrying call of the subject, of whatever moment, whose content the artifact held after it."""
     for call, text in reversed(carrying_calls(arm, link, -1)):
-        found = find_artifact(arm, link, call, text)
+        found = _written(arm, link, call, text)
         if isinstance(found, Persisted):
             return found
     return None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from oyer.adjudicate import REASONS
 from oyer.conform.declaring import session_names, vector_case
 from oyer.conform.kinds import KINDS
-from oyer.conform.vectors import ApprovalAct, ArmState, Call, Given, Result, Vector
+from oyer.conform.vectors import ApprovalAct, ArmState, Call, Cancel, Event, Given, Result, Vector
 from oyer.errors import RecordError
 from oyer.records import Flaw, Path, nearest
 
@@ -91,6 +91,24 @@ def _arm(state: ArmState) -> Iterator[Flaw]:
     for index, event in enumerate(state.events):
         if isinstance(event, Result) and event.answered_by == "policy" and event.modified:
             yield _flaw(("events", index), "an answer by a policy is not a changed answer of the server")
+        if isinstance(event, Result | Cancel) and event.id is not None:
+            tools = {call.tool for call in _of_id(state, event)}
+            if tools and event.tool not in tools:
+                message = f"{event.id!r} is the id of a call of {' and '.join(sorted(tools))}, not of {event.tool}"
+                yield _flaw(("events", index, "tool"), message, "on the wire an id alone says which call is meant")
+
+
+def _of_id(state: ArmState, event: Result | Cancel) -> Iterator[Call]:
+    """Yield the calls before an event that have its id on its connection."""
+    for call in state.in_order:
+        if call is event:
+            return
+        if isinstance(call, Call) and (_place(call), call.id) == (_place(event), event.id):
+            yield call
+
+
+def _place(event: Event) -> str:
+    return event.connection or event.session
 
 
 def _record(record: Mapping[str, object], path: Path) -> Iterator[Flaw]:

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from oyer.conform.declaring import SERVER, changed_result, result_body, tool_of
 from oyer.conform.stage import Stage
 from oyer.conform.timeline import Handle
-from oyer.conform.vectors import ApprovalAct, Call, Cancel, Event, RefusalAct, Result
+from oyer.conform.vectors import ApprovalAct, ArmState, Call, Cancel, Event, RefusalAct, Result
 from oyer.evidence import digest_of
 from oyer.observe import answer_texts, json_or_none, left_by_policy, protocol_edit
 from oyer.protocol import REFUSAL_TEXT, Applied, apply_edit
@@ -191,12 +191,16 @@ class _Wire:
         return result_body(text or "", structured, ok=event.ok or made_an_error)
 
     def _known(self, event: Result) -> Iterator[dict[str, Any]]:
-        """What the server says to the same tool in whichever arm its answer is on record, with this run's token."""
-        own = self.stage.state.run_id
-        for _name, state in self.stage.given.arms.items():  # noqa: PERF102 - not a dict
-            for other in state.in_order:
-                if isinstance(other, Result) and other.tool == event.tool and not other.lost:
-                    yield json.loads(json.dumps(self._original(other)).replace(state.run_id, own))
+        """What the server says to the same tool in whichever arm its answer is on record, with this run's token.
+
+        Its answer at the same place comes first: it may say something else every time.
+        """
+        own, place = self.stage.state, _results(self.stage.state, event.tool).index(event)
+        arms = [(state, _results(state, event.tool)) for _name, state in self.stage.given.arms.items()]
+        alike = [(state, results[place]) for state, results in arms if len(results) > place]
+        for state, other in (*alike, *((state, other) for state, results in arms for other in results)):
+            if not other.lost and other.answered_by == "server":
+                yield json.loads(json.dumps(self._original(other)).replace(state.run_id, own.run_id))
 
     def _changed(self, event: Result, lane: _Lane, of: Handle, call: _Open | None, raw: bytes) -> bytes:
         """Write the record of a change, made by the declared edit where that makes what the vector shows."""
@@ -266,6 +270,10 @@ class _Wire:
     ) -> Handle:
         body = {"server": SERVER, "connection": lane.connection, **body}
         return self.stage.timeline.add(*at, TAP, kind, body, payloads, lane.session)
+
+
+def _results(state: ArmState, tool: str) -> list[Result]:
+    return [event for event in state.in_order if isinstance(event, Result) and event.tool == tool]
 
 
 def _same(one: bytes, other: bytes) -> bool:

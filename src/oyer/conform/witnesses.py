@@ -32,8 +32,8 @@ def write_world(stage: Stage) -> None:
     written = [(look.at, look.content) for look in artifact.later]
     if artifact.state == "readable":
         written.insert(0, (artifact.at, artifact.content))
-    if written and artifact.state == "readable" and artifact.at < stage.first:
-        standing = written.pop(0)[1]
+    while written and written[0][0] < stage.first:
+        standing = written.pop(0)[1]  # what was seen before anything ran is what stood there at the opening
     if artifact.run_id not in (None, stage.state.run_id):
         # A world's journal that names another run is how an artifact names one.
         stage.timeline.other_envelopes[WORLD] = stage.envelope._replace(run=str(artifact.run_id))
@@ -85,10 +85,12 @@ def write_sink(stage: Stage) -> None:
     for rejected in sink.rejected:
         refused = {"sink": SINK, "why": "the token is not this sink's", "run_named": rejected.run_id}
         stage.timeline.add(rejected.at, 0, writer, "sink.rejected", refused, {"payload": b"{}"})
-    if sink.state == "malformed":
-        unread = {"sink": SINK, "content": None, "run_named": stage.state.run_id}
-        stage.timeline.add(stage.last, 50, writer, "sink.effect", unread, {"payload": b"{"})
     closing = stage.last + 4 if sink.closing_probe_at is None else sink.closing_probe_at
+    if sink.state == "malformed":
+        # A vector does not say when: nothing makes it late.
+        unread = {"sink": SINK, "content": None, "run_named": stage.state.run_id}
+        at = (stage.last, 50) if stage.last < closing else (closing, -1)
+        stage.timeline.add(*at, writer, "sink.effect", unread, {"payload": b"{"})
     _probe(stage, writer, "closing", closing, 0)
     counted = len(records) + (sink.state == "malformed")
     totals = {"sink": SINK, "effects": counted, "rejected": len(sink.rejected)}

@@ -169,6 +169,28 @@ class TestCoherence:
         assert old in WHOLE
         named(WHOLE.replace(old, new), place, code)
 
+    @pytest.mark.parametrize(
+        ("event", "flawed"),
+        [
+            ("kind: result, tool: apply_change, id: 1, delivered: none", True),
+            ("kind: cancel, tool: apply_change, id: 1", True),
+            ("kind: result, tool: read_status, id: 1, delivered: none", False),
+            ("kind: cancel, tool: read_status, id: 1", False),
+            ("kind: result, tool: apply_change, id: 2, delivered: none", False),
+            ("kind: result, tool: apply_change, id: 1, connection: other, delivered: none", False),
+        ],
+    )
+    def test_an_id_is_that_of_a_call_of_its_tool(self, event: str, flawed: bool) -> None:
+        """On the wire an answer names no tool: one with the id of another tool's call would be that call's."""
+        text = WHOLE.replace("{at: 11, session: s2, kind: call, tool: read_status}",
+                             "{at: 11, session: s2, kind: call, tool: read_status, id: 1}")  # fmt: skip
+        text = text.replace("kind: result, tool: read_status, delivered: none", event)
+        if flawed:
+            assert "is the id of a call of read_status, not of apply_change" in " ".join(problems(text))
+            assert all(line.endswith("[E-VECTOR-VALUE]") for line in problems(text))
+        else:
+            assert len(read(text)) == 1
+
     def test_an_expectation_may_be_wrong(self) -> None:
         """What is expected is never compared with what is given: that is agreement's part."""
         assert read(WHOLE.replace("INCONCLUSIVE", "CONFIRMED"))[0].expect_outcome == "CONFIRMED"
