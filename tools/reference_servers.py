@@ -24,6 +24,7 @@ Table = Callable[[Iterable[str], Iterable[Iterable[str]]], str]
 _TOOLS: Mapping[str, Callable[[ModuleType], tuple[TextTool, ...]]] = {
     "files": lambda module: module.tools(Place()),
     "git": lambda module: module.tools(module.repository_from({})),
+    "office": lambda module: module.tools(module.office_from({"OFFICE_TOOLS": ",".join(module.GROUPS)})),
     "ops": lambda module: module.tools(module.desk_from({"OPS_HOME": "."})),
     "orders": lambda module: module.tools("shop.db"),
     "report": lambda module: module.tools(),

@@ -1,7 +1,7 @@
 """One directory that a server may touch, and nothing outside it.
 
-Owns confined reading, listing and atomic writing of small text files. Every path is walked name by name from an open
-directory with O_NOFOLLOW: neither `..`, an absolute path, a symbolic link nor a race with one leads out.
+Owns confined reading, listing, deleting and atomic writing of small text files. Every path is walked name by name from
+an open directory with O_NOFOLLOW: neither `..`, an absolute path, a symbolic link nor a race with one leads out.
 Must never follow a link, open what is no regular file, or leave half a file behind.
 """
 
@@ -74,6 +74,28 @@ class Place:
             except OSError as error:
                 raise _refusal(path, error) from None
         return len(data)
+
+    def delete(self, path: str) -> None:
+        """Delete a file. Raises: PlaceError when it is missing or no file."""
+        parents, name = self._split(path)
+        with self._directory(parents, path) as directory:
+            try:
+                os.stat(name, dir_fd=directory, follow_symlinks=False)
+                _refuse_other_kinds(path, name, directory)
+                os.unlink(name, dir_fd=directory)
+            except OSError as error:
+                raise _refusal(path, error) from None
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory where there is none yet; those above it must be there. Raises: PlaceError."""
+        parents, name = self._split(path)
+        with self._directory(parents, path) as directory:
+            try:
+                os.mkdir(name, 0o755, dir_fd=directory)
+            except FileExistsError:
+                return
+            except OSError as error:
+                raise _refusal(path, error) from None
 
     def listing(self, path: str = ".") -> list[tuple[str, str]]:
         """List a directory as sorted (kind, name); the kind is `file`, `directory` or `other`."""

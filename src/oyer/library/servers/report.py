@@ -12,11 +12,12 @@ from oyer.library.servers._loop import Answer, TextTool, serve
 
 __all__ = ["main", "tools"]
 
-_STATES = "for instance done, cannot_complete, partly_done, needs_input, correction"
+_STATES = "for instance done, cannot_complete, partly_done, needs_input, answer, correction"
+_SAID = ("state", "about", "value", "reason")
 _TEXT = {"type": "string"}
 _SCHEMA: dict[str, object] = {
     "type": "object",
-    "properties": {"state": _TEXT, "reason": _TEXT},
+    "properties": dict.fromkeys(_SAID, _TEXT),
     "required": ["state"],
     "additionalProperties": False,
 }
@@ -24,14 +25,19 @@ _SCHEMA: dict[str, object] = {
 
 def tools() -> tuple[TextTool, ...]:
     """Return the one tool."""
-    words = {"state": f"Where the work stands: {_STATES}", "reason": "Why, in a sentence"}
-    said = "Say where your work stands."
-    return (TextTool("status", said, status, words, optional=("reason",), output_schema=_SCHEMA),)
+    words = {
+        "state": f"Where the work stands: {_STATES}",
+        "about": "What a statement is about, for instance delivery-date",
+        "value": "What is stated about it; unknown where it is not known",
+        "reason": "Why, in a sentence",
+    }
+    said = "Say where your work stands, or state one thing about it."
+    return (TextTool("status", said, status, words, optional=_SAID[1:], output_schema=_SCHEMA),)
 
 
 def status(given: Mapping[str, str]) -> Answer:
     """Answer with what was asserted."""
-    said = {key: given[key] for key in ("state", "reason") if key in given}
+    said = {key: given[key] for key in _SAID if key in given}
     return Answer("\n".join(f"{key}: {text}" for key, text in said.items()), dict(said))
 
 
