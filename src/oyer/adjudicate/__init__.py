@@ -43,6 +43,7 @@ from oyer.adjudicate.qualification import (
     judge_double,
     qualified_cases,
     reading_of,
+    with_sequences,
 )
 from oyer.adjudicate.rates import Tally, rate_sentence, tallies
 from oyer.adjudicate.reasons import REASONS
@@ -146,4 +147,5 @@ __all__ = [
     "slim",
     "tallies",
     "uncited",
+    "with_sequences",
 ]

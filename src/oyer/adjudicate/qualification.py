@@ -7,7 +7,7 @@ Source: the trials design, "Qualification".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
@@ -25,6 +25,7 @@ from oyer.records import (
     Plan,
     Qualification,
     Reading,
+    members_of,
     nearest,
 )
 
@@ -40,6 +41,7 @@ __all__ = [
     "judge_double",
     "qualified_cases",
     "reading_of",
+    "with_sequences",
 ]
 
 QUALIFYING = (
@@ -294,8 +296,17 @@ def qualified_cases(
 ) -> frozenset[str]:
     """Return the cases of a plan that something vouches for; `records` holds what the plan names, by digest."""
     fixed = Fixed.of(plan, harness, cases)
-    return frozenset(
+    vouched = frozenset(
         case
         for case, digest in plan.qualifications.items()
         if digest in records and not bars(records[digest], case, fixed)
     )
+    return with_sequences(vouched, cases)
+
+
+def with_sequences(qualified: Collection[str], cases: Mapping[str, Case]) -> frozenset[str]:
+    """Add every sequence of which all the cases are qualified: it is judged by them, and by nothing of its own."""
+    own = {name for name, case in cases.items() if not case.segments}
+    known = frozenset(qualified) & own
+    whole = (name for name, case in cases.items() if case.segments and set(members_of(case)) <= known)
+    return known.union(whole)

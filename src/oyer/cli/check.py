@@ -16,7 +16,7 @@ __all__ = ["command"]
 
 @click.command("check", short_help=COMMANDS["check"].about)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--expand", is_flag=True, help="Print the full pinned form of every case, rubric and suite.")
+@click.option("--expand", is_flag=True, help="Print the full pinned form of every case, rubric, suite and sequence.")
 @click.option("--strict", is_flag=True, help="Also apply the construct rules: controls, doubles, a marker.")
 @plugin_option
 @json_option
@@ -88,8 +88,24 @@ def _file_value(file: Any, *, expand: bool) -> dict[str, Any]:
         "cases": cases,
         "rubrics": [_record_value(loaded, expand=expand) for loaded in file.rubrics],
         "suites": [_record_value(loaded, expand=expand) for loaded in file.suites],
+        "sequences": [_sequence_value(placed, expand=expand) for placed in _sequences(file)],
         "records": [{"kind": loaded.record.oyer} for loaded in file.others],
     }
+
+
+def _sequences(file: Any) -> list[Any]:
+    """The sequences of the suites in a file, each as the case it comes to."""
+    from oyer.cli.scopes import suite_sequences
+
+    return [placed for loaded in file.suites for placed in suite_sequences(loaded, file)]
+
+
+def _sequence_value(placed: Any, *, expand: bool) -> dict[str, Any]:
+    from oyer.records import members_of, plain
+
+    case = placed.loaded.case
+    told = {"id": case.id, "digest": placed.loaded.digest, "cases": list(members_of(case))}
+    return {**told, **({"record": plain(case)} if expand else {})}
 
 
 def _notes(case: Any) -> list[str]:
@@ -120,7 +136,12 @@ def _print_expanded(reading: Any) -> None:
         for record in (*(placed.loaded.case for placed in file.cases),
                        *(loaded.record for loaded in (*file.rubrics, *file.suites)))
     ]  # fmt: skip
-    write_out(sys.stdout, "---\n".join(write_yaml(plain(record)) for record in records))
+    told = "---\n".join(write_yaml(plain(record)) for record in records)
+    # As comments: nobody writes such a case, and what is printed here is read back as what it says.
+    for placed in (placed for file in reading.files for placed in _sequences(file)):
+        told += f"# The sequence {placed.loaded.case.id} comes to this case, {placed.loaded.digest}:\n"
+        told += "".join(f"#   {text}\n" for text in write_yaml(plain(placed.loaded.case)).splitlines())
+    write_out(sys.stdout, told)
 
 
 def _print_found(reading: Any) -> None:
@@ -140,5 +161,8 @@ def _print_found(reading: Any) -> None:
             told.append(
                 line("  ", say(cut(loaded.record.id, 36)), say(cut(kind, 18), "dim"), say(loaded.digest[:19], "dim"))
             )
+        for placed in _sequences(file):
+            name, short = placed.loaded.case.id, placed.loaded.digest[:19]
+            told.append(line("  ", say(cut(name, 36)), say(cut("sequence", 18), "dim"), say(short, "dim")))
         told += [line("  ", say(loaded.record.oyer, "dim")) for loaded in file.others]
         print_page(tuple(told))

@@ -20,6 +20,7 @@ from oyer.adjudicate import (
     parse_gate,
     planned_claims,
     tallies,
+    with_sequences,
 )
 from oyer.records import Case, Plan, TrialSuite, plain
 from oyer.report import Judged, distribution_value, distributions, gate_value, ledger_value, tally_value
@@ -42,8 +43,12 @@ def judged_series(
     *,
     qualified: Collection[str],
 ) -> Judged:
-    """Evaluate the gates of a plan; `qualified` are the cases that something was found to vouch for."""
+    """Evaluate the gates of a plan; `qualified` are the cases that something was found to vouch for.
+
+    A sequence is, where all its cases are.
+    """
     ledger = ledger_of(plan, cases, result, suite)
+    qualified = with_sequences(qualified, cases)
     given = GateInput(plan, result.outcomes, result.comparisons, result.sets, ledger, qualified)
     gates = tuple(evaluate_gate(parse_gate(text), given) for text in plan.gates)
     unqualified = tuple(case.id for case in plan.cases if case.id not in qualified)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from oyer.adjudicate import Fixed, bars
 from oyer.engine import RunRequest, harness_identity
-from oyer.records import KINDS, Qualification, digest, parse_documents, validate
+from oyer.records import KINDS, Qualification, digest, members_of, parse_documents, validate
 
 __all__ = ["Vouched", "vouched"]
 
@@ -20,7 +20,10 @@ _MOST_RECORDS = 10_000
 
 
 class Vouched(NamedTuple):
-    """Qualifications by the case they vouch for, and why each of the other cases is not qualified."""
+    """Qualifications by the case they vouch for, and why each of the other cases is not qualified.
+
+    A sequence has none of its own: it is vouched for where all its cases are.
+    """
 
     by_case: Mapping[str, Qualification]
     why_not: Mapping[str, str]
@@ -38,7 +41,8 @@ def vouched(request: RunRequest, place: Path) -> Vouched:
     records = _read(place)
     by_case: dict[str, Qualification] = {}
     why_not: dict[str, str] = {}
-    for case in fixed.cases:
+    sequences = {name: case for name, case in fixed.records.items() if case.segments}
+    for case in (name for name in fixed.cases if name not in sequences):
         told = "it was never qualified here"
         for record in records:
             if case not in (record.case, *record.members):
@@ -49,6 +53,10 @@ def vouched(request: RunRequest, place: Path) -> Vouched:
                 break
         if case not in by_case:
             why_not[case] = told
+    for name, sequence in sequences.items():
+        lacking = [member for member in members_of(sequence) if member not in by_case]
+        if lacking:
+            why_not[name] = f"{', '.join(lacking)} is not qualified"
     return Vouched(by_case, why_not)
 
 

@@ -96,7 +96,9 @@ def choose(
         found, scope = placed.cases, placed.scope
     else:
         found, scope = load_scoped(names, known, own_suites(project))
-    named = [each.loaded.case.id for each in narrowed(found, only, scope)]
+    # A sequence is vouched for by its cases: there is nothing of its own to be told apart by.
+    alone = tuple(each for each in found if not each.loaded.case.segments)
+    named = [each.loaded.case.id for each in narrowed(alone, only, scope)]
     controls = [name for each in named for _, name in controls_of(scope.cases[each].loaded.case)]
     wanted = dict.fromkeys((*named, *controls))
     cases = tuple(scope.cases[name] for name in wanted if name in scope.cases)

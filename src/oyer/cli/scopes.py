@@ -16,6 +16,7 @@ from oyer.adjudicate import check_gate, expectation_breaches, parse_gate
 from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate, read_case_file, refuse_all
 from oyer.cli.naming import no_suite, packaged_file, suite_file
 from oyer.cli.plugins import promised
+from oyer.cli.sequences import place_problems, placed_sequences, with_members
 from oyer.errors import Problem, RecordError, UsageError
 from oyer.records import (
     Breach,
@@ -50,6 +51,7 @@ __all__ = [
     "load_suite",
     "narrowed",
     "require_runnable",
+    "suite_sequences",
 ]
 
 
@@ -128,7 +130,7 @@ class Scope:
 
 
 class PlacedSuite(NamedTuple):
-    """A suite with everything it names: its cases in order, each trap followed by its controls."""
+    """A suite with everything it names: its cases in order, each trap followed by its controls, then its sequences."""
 
     suite: TrialSuite
     digest: str
@@ -155,6 +157,7 @@ def cross_problems(reading: Reading, evaluators: Collection[str] = ()) -> list[P
             beside += scope.files
             problems += [*wrong, *scope.twice, *_between(scope, scope.files, evaluators)]
             problems += _told(loaded.document, suite_breaches(loaded.record, scope.records, scope.failed))
+            problems += place_problems(loaded, scope.cases)
             problems += _gate_problems(loaded, scope)
     for file in reading.files:
         problems += _of_project(file)
@@ -324,8 +327,8 @@ def narrowed(cases: Sequence[PlacedCase], only: Sequence[str], scope: Scope) -> 
 def load_suite(
     name: str, *, only: Sequence[str] = (), project: PlacedProject | None = None, evaluators: Collection[str] = ()
 ) -> PlacedSuite:
-    """Load a suite with everything it names. `only` keeps these cases or controls, each with its own controls;
-    `evaluators` are those that were loaded from elsewhere.
+    """Load a suite with everything it names. `only` keeps these cases or controls, each with its own controls, and
+    these sequences, each with its cases; `evaluators` are those that were loaded from elsewhere.
 
     Raises: UsageError E-SUITE-SEVERAL where a file holds more than one, RecordError with everything that is wrong.
     """
@@ -342,8 +345,16 @@ def load_suite(
     scope, _ = _suite_scope(chosen[0], file)
     suite = _resolved(chosen[0], scope)
     whole = _with_controls((scope.cases[one.case] for one in suite.record.cases), scope)
-    cases = _with_controls(narrowed(whole, only, scope), scope)
+    kept = narrowed((*whole, *placed_sequences(suite, scope.cases)), only, scope)
+    alone = _with_controls((placed for placed in kept if not placed.loaded.case.segments), scope)
+    cases = with_members(alone, kept, scope.cases)
     return PlacedSuite(suite.record, suite.digest, suite.document, path, cases, scope)
+
+
+def suite_sequences(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[PlacedCase, ...]:
+    """Return the sequences of a suite as the cases they come to; one that is not sound is left out."""
+    scope, _ = _suite_scope(loaded, file)
+    return placed_sequences(_resolved(loaded, scope), scope.cases)
 
 
 def _resolved(loaded: LoadedRecord[TrialSuite], scope: Scope) -> LoadedRecord[TrialSuite]:

@@ -21,7 +21,7 @@ from oyer.host import RunDir, copy_world, make_run_dir, sweep_run, take_snapshot
 from oyer.instruments import Listing
 from oyer.plan import outcome_form
 from oyer.protocol import Span, find_span, listing_digest
-from oyer.records import Evaluator, LockedCase, LockedServer, Rubric, SuiteLock, TrialSuite, digest
+from oyer.records import Case, Evaluator, LockedCase, LockedServer, Rubric, SuiteLock, TrialSuite, digest
 
 __all__ = ["lock_suite", "look_at_server"]
 
@@ -64,10 +64,11 @@ async def _look_at_server(source: CaseSource, name: str) -> tuple[str, list[Mapp
 
 
 async def _lock_cases(sources: Sequence[CaseSource], rubrics: Mapping[str, Rubric]) -> dict[str, LockedCase]:
-    return await look_at_all(sources, lambda source: _lock_case(source, rubrics))
+    cases = {source.case.id: source.case for source in sources}
+    return await look_at_all(sources, lambda source: _lock_case(source, rubrics, cases))
 
 
-async def _lock_case(source: CaseSource, rubrics: Mapping[str, Rubric]) -> LockedCase:
+async def _lock_case(source: CaseSource, rubrics: Mapping[str, Rubric], cases: Mapping[str, Case]) -> LockedCase:
     rundir = make_run_dir()
     try:
         if source.world is not None:
@@ -84,7 +85,7 @@ async def _lock_case(source: CaseSource, rubrics: Mapping[str, Rubric]) -> Locke
         world=None if source.world is None else world.digest,
         world_files={entry.path: f"sha256:{entry.sha256}" for entry in world.entries},
         servers=servers,
-        form=digest(outcome_form(source.case, rubrics)),
+        form=digest(outcome_form(source.case, rubrics, cases)),
     )
 
 

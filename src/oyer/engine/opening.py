@@ -145,7 +145,8 @@ def _keep(pins: dict[str, bytes], record: Record) -> str:
 
 def _fixed_records(request: RunRequest) -> Iterator[Record]:
     """Whatever the plan names by its digest and is no case: how results will be read, fixed before there are any."""
-    yield from (outcome_form(source.case, request.rubrics) for source in request.cases)
+    cases = {source.case.id: source.case for source in request.cases}
+    yield from (outcome_form(case, request.rubrics, cases) for case in cases.values())
     yield from request.rubrics.values()
     yield from request.pinned_evaluators.values()
     yield from request.qualifications.values()

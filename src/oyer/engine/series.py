@@ -191,7 +191,8 @@ def _planner(request: RunRequest, opening: Opening) -> Planner:
     """Return what claims a planned trial in the ledger and says everything about its attempt."""
     sources = {source.case.id: source for source in request.cases}
     specs = {spec.name: spec for spec in request.subjects}
-    retained = {source.case.id: outcome_form(source.case, request.rubrics).retained for source in request.cases}
+    cases = {source.case.id: source.case for source in request.cases}
+    retained = {name: outcome_form(case, request.rubrics, cases).retained for name, case in cases.items()}
 
     def plan(planned: PlannedTrial, attempt: int) -> AttemptPlan:
         source, spec = sources[planned.case], specs[planned.subject]

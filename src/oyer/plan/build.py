@@ -64,10 +64,13 @@ def build_plan(
     case keeps those of the conditions that it has.
 
     Raises: UsageError `E-CONDITION-UNKNOWN` where a case does not have a named condition, `E-PLAN-TWICE` for a case or
-    subject named twice (two trials would then stand for one), `E-PLAN-EMPTY` where nothing would run.
+    subject named twice (two trials would then stand for one), `E-PLAN-EMPTY` where nothing would run,
+    `E-SEQUENCE-MEMBER` for a sequence whose cases are not there.
     """
     _refuse_twice("case", [loaded.case.id for loaded in cases])
     _refuse_twice("subject", subjects)
+    records = {loaded.case.id: loaded.case for loaded in cases}
+    _require_members(cases)
     groups = [
         (loaded, subject, repetition) for repetition in range(1, repeat + 1) for loaded in cases for subject in subjects
     ]
@@ -91,7 +94,7 @@ def build_plan(
         rubrics={name: digest(rubric) for name, rubric in (rubrics or {}).items()},
         evaluators={name: digest(evaluator) for name, evaluator in (evaluators or {}).items()},
         qualifications={name: digest(one) for name, one in (qualifications or {}).items()},
-        forms={c.case.id: digest(outcome_form(c.case, rubrics or {})) for c in cases},
+        forms={c.case.id: digest(outcome_form(c.case, rubrics or {}, records)) for c in cases},
         gates=suite.gates if suite is not None else (),
         trials=tuple(trials),
     )
@@ -116,6 +119,18 @@ def _trials(
                 )
             )
     return trials
+
+
+def _require_members(cases: Sequence[LoadedCase]) -> None:
+    """Refuse a sequence without exactly the cases that it is made of: its results would be read by nothing."""
+    digests = {loaded.case.id: loaded.digest for loaded in cases}
+    for loaded in cases:
+        for segment in loaded.case.segments:
+            if digests.get(segment.case) != segment.digest:
+                told = (
+                    f"the sequence {loaded.case.id} is made of {segment.case} ({segment.digest}), which is not planned"
+                )
+                raise UsageError("E-SEQUENCE-MEMBER", told, hint="plan it with its suite")
 
 
 def _refuse_twice(what: str, names: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from oyer.records import (
     OutcomeForm,
     Rubric,
     digest,
+    members_of,
 )
 
 __all__ = ["MEASURED", "outcome_form", "rubrics_of"]
@@ -40,15 +41,20 @@ def rubrics_of(case: Case, rubrics: Mapping[str, Rubric]) -> dict[str, Rubric]:
     return {claim.rubric: rubrics[claim.rubric] for claim in case.claims if claim.rubric in rubrics}
 
 
-def outcome_form(case: Case, rubrics: Mapping[str, Rubric]) -> OutcomeForm:
-    """Return the form of a case's outcomes. Raises: KeyError for a claim whose rubric is not among `rubrics`."""
+def outcome_form(case: Case, rubrics: Mapping[str, Rubric], cases: Mapping[str, Case] | None = None) -> OutcomeForm:
+    """Return the form of a case's outcomes. `cases` holds those that a sequence is made of.
+
+    A sequence observes and retains whatever its cases do; each of these has a form of its own, by which it is judged.
+    Raises: KeyError for a claim whose rubric is not among `rubrics`, or a case of a sequence that is not among `cases`.
+    """
+    parts = [outcome_form((cases or {})[name], rubrics) for name in members_of(case)]
     matchers = tuple(_matchers(case, rubrics))
     ids = [matcher.id for matcher in matchers if matcher.id is not None]
     paths = [path for matcher in matchers for path in _read(matcher)]
     return OutcomeForm(
         case=case.id,
         case_digest=digest(case),
-        observed=(*LAYERS, *dict.fromkeys(ids)),
+        observed=tuple(dict.fromkeys((*LAYERS, *ids, *(name for part in parts for name in part.observed)))),
         measured=MEASURED,
         judged=tuple(
             JudgedClaim(
@@ -60,7 +66,7 @@ def outcome_form(case: Case, rubrics: Mapping[str, Rubric]) -> OutcomeForm:
             )
             for claim in case.claims
         ),
-        retained=tuple(dict.fromkeys(paths)),
+        retained=tuple(dict.fromkeys((*paths, *(path for part in parts for path in part.retained)))),
         performance=bool(case.expected),
     )
 

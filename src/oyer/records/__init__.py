@@ -123,6 +123,7 @@ from oyer.records.qualification import DoubleResult, MutantResult, Qualification
 from oyer.records.rubric import VERDICTS, Criterion, Fact, Part, Rubric, Thresholds, Verdict
 from oyer.records.rubric_rules import facts_of, rubric_breaches, rubric_flaws
 from oyer.records.schema import json_schema, kind_of
+from oyer.records.sequence import compose, members_of, segments_of, sequence_breaches
 from oyer.records.source_text import MAX_SAFE_INTEGER, Path, nearest, path_text
 from oyer.records.suite import Aggregate, Exclusion, Order, Sequence, Sequential, SuiteCase, SuiteRepeat, TrialSuite
 from oyer.records.suite_rules import controls_of, set_breaches, suite_breaches
@@ -285,6 +286,7 @@ __all__ = [
     "by_key",
     "canonical_bytes",
     "case_breaches",
+    "compose",
     "controls_of",
     "diff_entries",
     "digest",
@@ -300,6 +302,7 @@ __all__ = [
     "json_schema",
     "kind_of",
     "matcher_breaches",
+    "members_of",
     "names_an_arm",
     "names_in",
     "names_in_tree",
@@ -318,6 +321,8 @@ __all__ = [
     "refuse",
     "rubric_breaches",
     "rubric_flaws",
+    "segments_of",
+    "sequence_breaches",
     "set_breaches",
     "suite_breaches",
     "tool_breaches",

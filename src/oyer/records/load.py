@@ -228,7 +228,7 @@ def _one(
             document,
             [document.problem("E-CASE-LIKE", ("like",), like, "put both in one file, and end in one without")],
         )
-    wrong = [*effect_problems(document, value), *_judges(document, value)]
+    wrong = [*effect_problems(document, value), *_judges(document, value), *_composed(document, value)]
     if any(problem.code != "E-ORACLE-IS-JUDGE" for problem in wrong):
         value = {key: item for key, item in value.items() if key != "effect"}
     if any(problem.code == "E-ORACLE-IS-JUDGE" for problem in wrong):
@@ -265,6 +265,14 @@ def _models(value: Mapping[str, Any], by_id: Mapping[str, Any]) -> list[Mapping[
         seen.append(name)
         found.append(value)
     return found
+
+
+def _composed(document: Document, value: Mapping[str, Any]) -> list[Problem]:
+    """Refuse what only a sequence has: nobody writes which turns of a case are another one's."""
+    if value.get("segments", []) == []:
+        return []  # the full form of any other case says so
+    told = "only the case that a sequence comes to has segments"
+    return [document.problem("E-CASE-SEGMENTS", ("segments",), told, "name the cases in `sequences` of a suite")]
 
 
 _JUDGES = ("model", "human", "panel", "judge", "evaluator")

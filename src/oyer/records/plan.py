@@ -146,6 +146,12 @@ class PlanFile(Record):
             for name, case in self.cases.items()
             if planned.get(name, digest(case)) != digest(case)
         ]
+        flaws += [
+            Flaw(("cases", name), f"it is made of another {segment.case} than the plan names")
+            for name, case in self.cases.items()
+            for segment in case.segments
+            if planned.get(segment.case) != segment.digest
+        ]
         if flaws:
             refuse(*flaws)
         return self

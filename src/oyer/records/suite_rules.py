@@ -12,6 +12,7 @@ from oyer.records.canonical import digest, plain
 from oyer.records.case import Case
 from oyer.records.case_rules import Breach
 from oyer.records.rubric import Rubric
+from oyer.records.sequence import sequence_breaches
 from oyer.records.source_text import nearest
 from oyer.records.suite import SuiteCase, TrialSuite
 
@@ -99,6 +100,33 @@ def suite_breaches(suite: TrialSuite, known: Mapping[str, Case], failed: Collect
             hint = _near(name, {one.case: None for one in suite.cases}, "name cases of this suite")
             told = f"{name!r} is no case of this suite"
             yield Breach(("aggregate", "family", index), "E-SUITE-CASE", told, hint)
+    yield from _sequences(suite, known, failed)
+
+
+def _sequences(suite: TrialSuite, known: Mapping[str, Case], failed: Collection[str]) -> Iterator[Breach]:
+    """What is wrong with the sequences of a suite: names, ids, and members that do not fit together."""
+    cases = {one.case for one in suite.cases}
+    cases |= {name for case in cases if case in known for _, name in controls_of(known[case])}
+    for index, sequence in enumerate(suite.sequences):
+        path = ("sequences", index)
+        if sequence.id in known:
+            told = f"{sequence.id!r} is the id of a case, and a sequence is planned as a case of its own"
+            yield Breach((*path, "id"), "E-SEQUENCE-ID", told, "give it another id")
+        sound = True
+        for number, name in enumerate(sequence.cases):
+            place = (*path, "cases", number)
+            if name in sequence.cases[:number]:
+                sound = False
+                told = f"{name!r} stands in it twice, and its results go by the names of its cases"
+                yield Breach(place, "E-SEQUENCE-TWICE", told, "make a second case of it with `like`")
+            elif name not in known or name not in cases:
+                sound = False
+                if name not in failed:
+                    hint = _near(name, dict.fromkeys(cases), "list it under `cases` too: it runs on its own beside it")
+                    yield Breach(place, "E-SUITE-CASE", f"{name!r} is no case of this suite", hint)
+        if sound:
+            for breach in sequence_breaches(sequence, [known[name] for name in sequence.cases]):
+                yield breach._replace(path=(*path, *breach.path))
 
 
 def _listed(
