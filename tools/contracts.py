@@ -47,6 +47,7 @@ CORE_LIBRARIES = {
     "krippendorff": {"stats"},
     "markupsafe": {"report"},
     "msgspec": set(CORE) - {"errors", "records", "protocol"},
+    "numpy": {"stats"},
     "pydantic": {"records"},
     "pydantic_core": {"records"},
     "re2": set(CORE) - {"errors", "protocol"},

@@ -369,6 +369,13 @@ def laws(extra: Sequence[str]) -> int:
     return tested or run(tool("python"), "tests/laws/ablations.py", *counted)
 
 
+def stats(extra: Sequence[str]) -> int:
+    """hold the statistics to independent libraries, then simulate what they promise; arguments go to the latter"""
+    ensure("dev")
+    tested = run(tool("python"), "-m", "pytest", "-q", "tests/unit/stats") if not extra else 0
+    return tested or run(tool("python"), "tests/simulations/coverage_of_numbers.py", *extra)
+
+
 def fuzz(extra: Sequence[str]) -> int:
     """fuzz: random, then guided by coverage; arguments: seconds for each harness (20), names of harnesses"""
     ensure("dev")
@@ -463,6 +470,7 @@ TARGETS = {
     "bench": bench,
     "coverage": coverage,
     "laws": laws,
+    "stats": stats,
     "fuzz": fuzz,
     "attacks": attacks,
     "format": format_sources,

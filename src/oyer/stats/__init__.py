@@ -6,6 +6,95 @@ print an interval that nothing supports, or return NaN: what cannot be estimated
 
 from __future__ import annotations
 
+from oyer.stats.agreement import Agreement, Coefficient, agreement
+from oyer.stats.discrimination import Discrimination, SetCounts, d_prime, discrimination
+from oyer.stats.exact import clopper_pearson, excluded_by_none, trials_to_exclude
+from oyer.stats.judged import Corrected, JudgeCounts, corrected_rate, judge_power
+from oyer.stats.paired import (
+    MANY_CASES,
+    McNemar,
+    Permutation,
+    cluster_bootstrap,
+    holm,
+    holm_by_e,
+    mcnemar,
+    mcnemar_worst_case,
+    sign_flip,
+)
 from oyer.stats.proportions import CONFIDENCE, Interval, Rate, rate_of, wilson, wilson_worst_case, worst_case
+from oyer.stats.repeats import (
+    CaseCounts,
+    CasesRate,
+    Chance,
+    Spread,
+    cases_rate,
+    clustered_error,
+    pass_at_k,
+    pass_hat_k,
+    spread,
+)
+from oyer.stats.sequential import (
+    Look,
+    Side,
+    bernoulli_log_e,
+    bernoulli_look,
+    confidence_sequence,
+    mcnemar_log_e,
+    mcnemar_look,
+    sprt_log_ratio,
+    sprt_look,
+)
+from oyer.stats.summaries import Summary, summarise
 
-__all__ = ["CONFIDENCE", "Interval", "Rate", "rate_of", "wilson", "wilson_worst_case", "worst_case"]
+__all__ = [
+    "CONFIDENCE",
+    "MANY_CASES",
+    "Agreement",
+    "CaseCounts",
+    "CasesRate",
+    "Chance",
+    "Coefficient",
+    "Corrected",
+    "Discrimination",
+    "Interval",
+    "JudgeCounts",
+    "Look",
+    "McNemar",
+    "Permutation",
+    "Rate",
+    "SetCounts",
+    "Side",
+    "Spread",
+    "Summary",
+    "agreement",
+    "bernoulli_log_e",
+    "bernoulli_look",
+    "cases_rate",
+    "clopper_pearson",
+    "cluster_bootstrap",
+    "clustered_error",
+    "confidence_sequence",
+    "corrected_rate",
+    "d_prime",
+    "discrimination",
+    "excluded_by_none",
+    "holm",
+    "holm_by_e",
+    "judge_power",
+    "mcnemar",
+    "mcnemar_log_e",
+    "mcnemar_look",
+    "mcnemar_worst_case",
+    "pass_at_k",
+    "pass_hat_k",
+    "rate_of",
+    "sign_flip",
+    "spread",
+    "sprt_log_ratio",
+    "sprt_look",
+    "summarise",
+    "trials_to_exclude",
+    "wilson",
+    "wilson_worst_case",
+    "worst_case",
+]

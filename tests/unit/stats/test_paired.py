@@ -1,0 +1,94 @@
+"""Comparisons on the same cases: against statsmodels, by counting every flip, and by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import log
+
+import pytest
+from scipy.stats import bootstrap
+from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from oyer.stats import cluster_bootstrap, holm, holm_by_e, mcnemar, mcnemar_worst_case, sign_flip
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 0), (1, 0), (6, 0), (5, 3), (12, 2), (7, 7), (40, 21)])
+def test_mcnemar_is_that_of_statsmodels(b: int, c: int) -> None:
+    found = mcnemar(b, c, 10)
+    theirs = their_mcnemar([[5, b], [c, 5]], exact=True).pvalue if b + c else 1.0
+    assert found.p == pytest.approx(min(1.0, theirs), rel=1e-12)
+    assert found.difference == Fraction(b - c, b + c + 10)
+
+
+def test_no_pair_is_no_difference() -> None:
+    assert mcnemar(0, 0, 0, 5).difference is None
+    assert mcnemar(0, 0, 0, 5).p == 1.0
+
+
+def test_losses_that_depend_on_the_arm_leave_it_undecided() -> None:
+    against, for_it = mcnemar_worst_case(8, 0, 2, 10)
+    assert mcnemar(8, 0, 2).p < 0.05
+    assert against.p > 0.05
+    assert for_it.p < 0.05
+
+
+DIFFERENCES = [Fraction(1, 3), Fraction(-1, 2), Fraction(2, 5), Fraction(1), Fraction(0), Fraction(1, 4)]
+
+
+def test_every_flip_is_counted() -> None:
+    seen = abs(sum(DIFFERENCES))
+    flips = list(product((1, -1), repeat=len(DIFFERENCES)))
+    far = sum(abs(sum(s * d for s, d in zip(signs, DIFFERENCES, strict=True))) >= seen for signs in flips)
+    found = sign_flip(DIFFERENCES, seed=1)
+    assert found.exact
+    assert found.p == far / len(flips)
+
+
+def test_drawn_flips_come_near_the_exact_ones_and_are_never_zero() -> None:
+    many = [Fraction(1, 2 + i % 5) * (-1) ** (i % 3 == 0) for i in range(18)]
+    drawn = sign_flip(many, seed=7)
+    seen, sums = abs(sum(many)), {Fraction(0): 1}
+    for one in many:
+        after: dict[Fraction, int] = {}
+        for total, ways in sums.items():
+            for moved in (total + one, total - one):
+                after[moved] = after.get(moved, 0) + ways
+        sums = after
+    exact = sum(ways for total, ways in sums.items() if abs(total) >= seen) / 2 ** len(many)
+    assert not drawn.exact
+    assert drawn.p == pytest.approx(exact, abs=0.015)
+    assert sign_flip([Fraction(1)] * 40, seed=1, draws=100).p == pytest.approx(1 / 101)
+    assert sign_flip(many, seed=7) == drawn
+    assert sign_flip([], seed=1).p == 1.0
+
+
+def test_the_bootstrap_is_near_that_of_scipy_and_a_little_wider() -> None:
+    values = [((i * 37) % 20 - 9) / 20 for i in range(40)]
+    mine = cluster_bootstrap(values, seed=3)
+    theirs = bootstrap((values,), lambda x, axis: x.mean(axis=axis), method="percentile", rng=3).confidence_interval
+    assert mine is not None
+    assert mine.low <= theirs.low + 0.01
+    assert mine.high >= theirs.high - 0.01
+    assert mine == pytest.approx((theirs.low, theirs.high), abs=0.03)
+    assert cluster_bootstrap(values, seed=3) == mine
+    assert cluster_bootstrap(values[:19], seed=3) is None
+
+
+def test_holm_is_that_of_statsmodels() -> None:
+    p = {"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005, "e": 0.9}
+    theirs = multipletests(list(p.values()), method="holm")[1]
+    assert list(holm(p).values()) == pytest.approx(list(theirs))
+    assert list(holm(p)) == list(p)
+    assert holm({}) == {}
+
+
+def test_a_family_of_sequential_tests_needs_more_evidence_each() -> None:
+    assert holm_by_e({"a": log(60), "b": log(30), "c": log(1)}, 0.05) == {"a": True, "b": False, "c": False}
+    assert holm_by_e({"a": log(21)}, 0.05) == {"a": True}
+
+
+def test_what_is_no_count_is_refused() -> None:
+    with pytest.raises(ValueError, match="not counts"):
+        mcnemar(-1, 0, 0)
