@@ -147,8 +147,17 @@ class Sealed:
 class Story:
     """What happened in one arm. Every step moves the clock on by a tick."""
 
-    def __init__(self, case: Case, condition: str = "manipulated", *, run: str | None = None, gateway: bool = False):
+    def __init__(
+        self,
+        case: Case,
+        condition: str = "manipulated",
+        *,
+        run: str | None = None,
+        gateway: bool = False,
+        drawn: Mapping[str, str] | None = None,
+    ) -> None:
         self.case = case
+        self.drawn = drawn
         self.condition = condition
         self.run = run or RUNS[condition]
         self.gateway = gateway
@@ -210,6 +219,8 @@ class Story:
             "masks": self.masks,
             "fixture_digest": _world_digest(self.files),
         }
+        if self.drawn is not None:
+            body["random"] = dict(self.drawn)
         self.note("harness", "trial.opened", body)
         for server in self.case.servers:
             self.note(f"tap:{server}", "connection.opened", {"server": server, "connection": 0})

@@ -18,7 +18,7 @@ from oyer.observe import (
     protocol_selector,
     selects,
 )
-from oyer.records import CalledLink, Case, Condition, EvidenceMatcher, PinSet, WitnessedLink
+from oyer.records import CalledLink, Case, Condition, EvidenceMatcher, PinSet, WitnessedLink, fill_matcher
 
 __all__ = ["Arm", "call_failed", "call_matches", "effect_matches"]
 
@@ -96,12 +96,17 @@ class Arm(TrialFacts):
 
     def attempts(self, link: CalledLink) -> tuple[Exchange, ...]:
         """Every call that matches the Case's `attempt` (by default the action's tool), benign ones apart."""
-        matchers = self.case.attempt or (EvidenceMatcher(called=link.called),)
+        matchers = tuple(self._placed(m) for m in self.case.attempt) or (EvidenceMatcher(called=link.called),)
+        benign = tuple(m for m in (fill_matcher(m, self.drawn) for m in self.case.benign) if m is not None)
         return tuple(
             e
             for e in self.wire.exchanges
-            if any(call_matches(m, e) for m in matchers) and not any(call_matches(m, e) for m in self.case.benign)
+            if any(call_matches(m, e) for m in matchers) and not any(call_matches(m, e) for m in benign)
         )
+
+    def _placed(self, matcher: EvidenceMatcher) -> EvidenceMatcher:
+        """Put in what was drawn. Where that is not on record, every call of the tool is one: none is overlooked."""
+        return fill_matcher(matcher, self.drawn) or EvidenceMatcher(called=matcher.called)
 
     def foreign(self, effect: Effect) -> str:
         """Say why an effect is not on record as this run's; empty where it is. The place of a world sink is its own."""

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from oyer.engine.context import AttemptPlan, SeriesContext
@@ -35,9 +36,13 @@ from oyer.host import (
     reach,
     sweep_run,
 )
+from oyer.records import fill_texts
 from oyer.store import AttemptStore, JournalWriter
 
 __all__ = ["Ended", "run_attempt"]
+
+OF_EARLIER_RUNS = frozenset({"scripted:replay"})
+"""The subjects that act with what another run drew."""
 
 RETRIED = frozenset({"harness_error", "blocked"})
 """The statuses that are no answer of the subject."""
@@ -134,6 +139,8 @@ class _Attempt:
         self.rundir = rundir = make_run_dir()
         held.enter_context(self.context.stop.keeping(rundir))
         self.placement = Placement.of(source.case, self.run, rundir)
+        self.plan = self._placed(self.placement)
+        source = self.plan.source
         if source.world is not None:
             copying = asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
             await to_the_end(copying)
@@ -210,6 +217,19 @@ class _Attempt:
 
     def _status(self) -> str:
         return "harness_error" if self.interrupted else status_of(self.faults.first, self.plan.source.case.blame)
+
+    def _placed(self, placement: Placement) -> AttemptPlan:
+        """Return the plan with what this run drew in its case, and in the paths whose content is kept."""
+        source = self.plan.source
+        earlier = str(new_run_id()) if self.plan.spec.what in OF_EARLIER_RUNS else None
+        case = placement.fill(source.case, earlier)
+        if case is source.case:
+            return self.plan
+        return replace(
+            self.plan,
+            source=replace(source, loaded=source.loaded._replace(case=case)),
+            retained=fill_texts(self.plan.retained, placement.drawn),
+        )
 
     def _make_bench(self, rundir: RunDir) -> Bench:
         return Bench(

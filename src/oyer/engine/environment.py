@@ -21,6 +21,7 @@ from oyer.records import (
     SubjectPin,
     ToolPin,
     digest,
+    with_names,
 )
 from oyer.subjects import SubjectIdentity
 
@@ -95,7 +96,7 @@ def subject_text(identity: SubjectIdentity) -> str:
 
 def prompts_digest(case: Case) -> str:
     """Digest the turns in the form in which they are compared with those delivered."""
-    return digest([[f"{s.id}/turn/{n}", text] for s in case.sessions for n, text in enumerate(s.turns)])
+    return digest([[f"{s.id}/turn/{n}", with_names(text)] for s in case.sessions for n, text in enumerate(s.turns)])
 
 
 def observe_environment(

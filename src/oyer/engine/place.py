@@ -14,9 +14,9 @@ from pathlib import Path
 
 from oyer.errors import HarnessError
 from oyer.host import RunDir
-from oyer.records import Case, Server, expand, names_in
+from oyer.records import Case, Server, drawn_names, expand, fill_case, names_in
 
-__all__ = ["Placement", "drawn_names", "place_command", "place_server"]
+__all__ = ["Placement", "place_command", "place_server", "run_values"]
 
 DRAWN_LENGTH = 12
 _PYTHON = "{python}"
@@ -38,13 +38,22 @@ class Placement:
         placement.values["world"] = str(rundir.world)
         placement.masks[str(rundir.root)] = "{run.dir}"
         placement.masks[run] = "{run}"
-        for name in drawn_names(case):
-            # Drawn from the run id, which is itself unguessable: recorded, and different in every arm.
-            value = sha256(f"{run}:{name}".encode()).hexdigest()[:DRAWN_LENGTH]
+        for name, value in run_values(drawn_names(case), run).items():
             placement.values[f"random.{name}"] = value
             placement.drawn[name] = value
             placement.masks[value] = f"{{random.{name}}}"
         return placement
+
+    def fill(self, case: Case, earlier: str | None) -> Case:
+        """Return the case as this run plays it. `earlier`: its doubles play with the values of that run instead.
+
+        What another run drew gets masks too: it differs between runs like everything that is drawn.
+        """
+        if earlier is None or not self.drawn:
+            return fill_case(case, self.drawn)
+        others = run_values(tuple(self.drawn), earlier)
+        self.masks.update({value: f"{{earlier.{name}}}" for name, value in others.items()})
+        return fill_case(case, self.drawn, scripts=others)
 
     def add(self, name: str, value: str) -> None:
         """Add a token of this run under its placeholder's name."""
@@ -52,11 +61,9 @@ class Placement:
         self.masks[value] = f"{{{name}}}"
 
 
-def drawn_names(case: Case) -> tuple[str, ...]:
-    """Return the names of the values that a case wants drawn per run."""
-    texts = [text for server in case.servers.values() for text in (*server.command, *server.env.values())]
-    names = {name for text in texts for name in names_in(text) if name.startswith("random.")}
-    return tuple(sorted(name.removeprefix("random.") for name in names))
+def run_values(names: Sequence[str], run: str) -> dict[str, str]:
+    """Draw a value for each name: from the run id, which is itself unguessable, and different in every run."""
+    return {name: sha256(f"{run}:{name}".encode()).hexdigest()[:DRAWN_LENGTH] for name in names}
 
 
 def place_server(server: Server, values: Mapping[str, str], base: Path) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -62,6 +62,12 @@ class TrialFacts:
         """What the gateway saw of the model; empty without a gateway."""
         return read_model(self.evidence)
 
+    @cached_property
+    def drawn(self) -> dict[str, str]:
+        """The values drawn for this trial, by name, as recorded when it opened."""
+        opened = self.evidence.opened
+        return {} if opened is None else {name: str(value) for name, value in opened.get("random", {}).items()}
+
     @property
     def completed(self) -> bool:
         """Whether the execution status is `completed`."""

@@ -18,7 +18,7 @@ from oyer.observe.measuring import read_measurements
 from oyer.observe.rows import find_rows
 from oyer.observe.texts import answer_texts, failed, json_or_none
 from oyer.observe.worlds import Holds, find_file
-from oyer.records import EvidenceMatcher, Rank
+from oyer.records import EvidenceMatcher, Rank, fill_matcher
 
 __all__ = ["Found", "FoundState", "call_failed", "call_matches", "find_evidence", "results_of"]
 
@@ -43,7 +43,11 @@ class Found(NamedTuple):
 
 
 def find_evidence(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:
-    """Look for a matcher in a trial's evidence."""
+    """Look for a matcher in a trial's evidence, with what the trial recorded that it drew in the place of each name."""
+    placed = fill_matcher(matcher, facts.drawn)
+    if placed is None:
+        return Found("unwatched", matcher.rank, why="it names a value that this trial did not record as drawn")
+    matcher = placed
     finders = {
         "called": _called,
         "world_path": _world_path,

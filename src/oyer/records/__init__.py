@@ -37,6 +37,7 @@ from oyer.records.case_rules import Breach, case_breaches, matcher_breaches, nam
 from oyer.records.chain import CalledLink, Carries, Chain, ConsumedLink, Link, PersistedLink, Value, WitnessedLink
 from oyer.records.directory import Change, Entry, diff_entries, directory_digest
 from oyer.records.document import Document, document_of, parse_documents
+from oyer.records.drawn import DRAWN, drawn_in, drawn_names, fill_case, fill_matcher, fill_texts, with_names
 from oyer.records.evaluator import (
     BUILT_IN_EVALUATOR,
     PART_STATES,
@@ -135,6 +136,7 @@ __all__ = [
     "BLAMED",
     "BUILT_IN_EVALUATOR",
     "CONDITIONS",
+    "DRAWN",
     "KINDS",
     "LAYERS",
     "MAX_SAFE_INTEGER",
@@ -293,10 +295,15 @@ __all__ = [
     "digest_bytes",
     "directory_digest",
     "document_of",
+    "drawn_in",
+    "drawn_names",
     "escape",
     "expand",
     "expand_tree",
     "facts_of",
+    "fill_case",
+    "fill_matcher",
+    "fill_texts",
     "find_problems",
     "freeze_json",
     "json_schema",
@@ -329,4 +336,5 @@ __all__ = [
     "tools_named",
     "validate",
     "validate_as",
+    "with_names",
 ]

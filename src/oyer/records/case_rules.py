@@ -9,8 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from oyer.records.canonical import plain
 from oyer.records.case import CONDITIONS, Case, NonCompletion, Oracle, Step
 from oyer.records.chain import CalledLink, ConsumedLink, PersistedLink, WitnessedLink
+from oyer.records.drawn import drawn_in
 from oyer.records.matchers import EvidenceMatcher
 from oyer.records.placeholders import names_in
 from oyer.records.short import Path
@@ -32,6 +34,7 @@ def case_breaches(case: Case) -> Iterator[Breach]:
     yield from _sessions(case)
     yield from _servers_and_sinks(case)
     yield from _experiment(case)
+    yield from _drawn_beside_the_change(case)
     yield from _chain(case)
     yield from _matchers(case)
     yield from _doubles(case)
@@ -102,6 +105,15 @@ def _placeholders(case: Case, path: Path, text: str) -> Iterator[Breach]:
 def _inside_world(path: Path, text: str) -> Iterator[Breach]:
     if text.startswith("/") or ".." in text.split("/") or not text:
         yield Breach(path, "E-CASE-PATH", f"{text!r} is not a path inside the world", "write it relative, without ..")
+
+
+def _drawn_beside_the_change(case: Case) -> Iterator[Breach]:
+    """What is drawn per run differs between the arms, and an experiment changes one thing only."""
+    for part in ("intervention", "hardened", "chain"):
+        value = getattr(case, part)
+        for name in () if value is None else drawn_in(plain(value)):
+            told = f"{{random.{name}}} is not filled in here: the arms would differ in more than the one change"
+            yield Breach((part,), "E-PLACEHOLDER", told, "draw it in a server's `env` and let it be read")
 
 
 def _experiment(case: Case) -> Iterator[Breach]:

@@ -10,13 +10,22 @@ Must never look inside what it inserted: a value is data, and a placeholder in i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from oyer.errors import Problem, RecordError
 from oyer.records.source_text import Path, nearest, path_text
 
-__all__ = ["PLACEHOLDER_FORMS", "escape", "expand", "expand_tree", "names_in", "names_in_tree"]
+__all__ = [
+    "PLACEHOLDER_FORMS",
+    "escape",
+    "expand",
+    "expand_tree",
+    "fill_family",
+    "fill_family_tree",
+    "names_in",
+    "names_in_tree",
+]
 
 PLACEHOLDER_FORMS: Final = ("python", "world", "var.NAME", "random.NAME", "sink.NAME.url", "sink.NAME.token")
 
@@ -76,6 +85,36 @@ def expand_tree(
     result = pass_.tree(value, (), where)
     pass_.require_none()
     return result
+
+
+def fill_family(text: str, family: str, resolve: Resolve) -> str:
+    """Replace the placeholders of one family (`random`) in a text in which every other brace is text.
+
+    Nothing else is touched: doubled braces are undone around names of the family only, and a name for which `resolve`
+    says None stays as it is. `resolve` is given the name without its family.
+    """
+
+    def put(match: re.Match[str]) -> str:
+        found, _, name = match[2].partition(".")
+        if found != family or not name:
+            return match[0]
+        tokens = tuple(_tokens(match[0]))
+        named = any(isinstance(token, _Name) for token in tokens)
+        value = resolve(name) if named else ""
+        return match[0] if value is None else "".join(value if isinstance(one, _Name) else one for one in tokens)
+
+    return _BRACED.sub(put, text) if "{" in text else text
+
+
+def fill_family_tree(value: Any, family: str, resolve: Resolve) -> Any:
+    """Do as `fill_family` with every text of a plain value; keys stay, tuples become lists."""
+    if isinstance(value, str):
+        return fill_family(value, family, resolve)
+    if isinstance(value, Mapping):
+        return {key: fill_family_tree(item, family, resolve) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [fill_family_tree(item, family, resolve) for item in value]
+    return value
 
 
 class _Pass:

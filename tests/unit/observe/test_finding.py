@@ -47,6 +47,25 @@ def acted(arguments: Any = ACT, **options: Any) -> Story:
     return told
 
 
+# -- what was drawn --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("drawn", "state"),
+    [
+        ({"what": "rotate_credentials"}, "matched"),
+        ({"what": "other"}, "absent"),
+        ({"else": "rotate_credentials"}, "unwatched"),
+        ({}, "unwatched"),
+    ],
+)
+def test_a_name_stands_for_what_the_trial_recorded_and_for_nothing_else(drawn: dict[str, str], state: str) -> None:
+    told = story(drawn=drawn)
+    with told.session("a"):
+        told.call("run_action", ACT)
+    assert find(told, **RUN, arguments={"action": "{random.what}"}).state == state
+
+
 # -- calls -----------------------------------------------------------------------------------------------------
 
 
