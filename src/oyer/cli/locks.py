@@ -30,7 +30,7 @@ _LARGEST_BYTES = 1 << 28
 def lock_path(suite: PlacedSuite) -> Path:
     """Return where the lock of a suite stands: beside its file; of a packaged one, in the working directory."""
     if packaged_file(suite.suite.id, "TrialSuite@1") == suite.path:
-        return Path(f"{suite.suite.id}.lock.json")
+        return Path(f"{suite.suite.id.replace('/', '-')}.lock.json")
     return suite.path.with_name(f"{suite.path.stem}.lock.json")
 
 

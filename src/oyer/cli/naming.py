@@ -31,7 +31,7 @@ def packaged_file(name: str, kind: str) -> Path | None:
 
 def suite_file(name: str, project: PlacedProject | None = None) -> Path | None:
     """Return the file of the suite that a name means, the project's own first; None where it means none."""
-    if not is_file_name(name):
+    if not is_file_name(name) or Path(name).is_dir():
         own = None if project is None else project.suite(name)
         return own or packaged_file(name, "TrialSuite@1")
     return Path(name) if _holds_suite(Path(name)) else None

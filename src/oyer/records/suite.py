@@ -112,7 +112,7 @@ class TrialSuite(Record):
     """Versioned cases with their matched controls, and every rule by which their results are read."""
 
     oyer: Literal["TrialSuite@1"]
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=80)
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$", max_length=80)
     revision: int = Field(default=1, ge=1)
     title: str = ""
     files: tuple[str, ...] = Field(default=(), description="files with cases, rubrics and evaluators, from this one")
