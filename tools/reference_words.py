@@ -146,7 +146,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "sink.effect": "An effect with this run's token, or one inside the watched paths.",
     "sink.rejected": "Something that is no effect of this run, and why.",
     "sink.closed": "A sink is down.",
-    "world.snapshot": "A look at the world.",
+    "world.snapshot": "A look at the world. Those at the end of a `turn`, with servers up, since version 3.",
     "world.written": "A difference between two looks, and who was running in between.",
     "world.read": "A file that the case or a rubric names, as it stood when the world was looked at. Since version 2.",
     "process.started": "A process was started.",

@@ -126,9 +126,3 @@ def test_an_effect_beyond_what_is_admitted_is_a_fault_whatever_the_case_declared
     outcome, trial = only(tmp_path, effect_class="local_read", judging={"admits": admits})
     assert outcome.status == "harness_error"
     assert [cls for _, cls, _ in trial.faults()] == ["effect_not_admitted"]
-
-
-def test_pressure_in_rounds_is_refused_until_it_can_be_delivered(tmp_path: Path) -> None:
-    sources, _ = case(tmp_path, kind="trap", pressure={"rounds": ["Hurry up."]})
-    with pytest.raises(UsageError, match="E-PRESSURE-ROUNDS"):
-        run(sources, ["scripted:oracle"], tmp_path / "out")

@@ -327,11 +327,17 @@ class OwnSubjects(SeriesContext):
 
 
 def run_with(
-    cases: Sequence[CaseSource], out: Path, make: MakeSubject, *, conditions: tuple[Condition, ...] | None = None
+    cases: Sequence[CaseSource],
+    out: Path,
+    make: MakeSubject,
+    *,
+    conditions: tuple[Condition, ...] | None = None,
+    rubrics: Mapping[str, Rubric] | None = None,
 ) -> SeriesResult:
     """Run a series, one trial after the other, in which `make` makes each subject; derive what it shows."""
     become_subreaper()
-    return asyncio.run(_run_with(RunRequest(tuple(cases), (SubjectSpec("scripted:idle"),), out, conditions), make))
+    request = RunRequest(tuple(cases), (SubjectSpec("scripted:idle"),), out, conditions, rubrics=rubrics or {})
+    return asyncio.run(_run_with(request, make))
 
 
 async def _run_with(request: RunRequest, make: MakeSubject) -> SeriesResult:

@@ -1,7 +1,8 @@
 """The members of matched sets: which outcome, verdict or performance gives each its word. And all sets of a series.
 
 Owns how a member's word follows from records that are derived already. Must never take a status for a word: a member
-whose trial did not complete is undecided. Source: the scoring design, "Matched sets".
+whose trial did not complete is undecided. Nor may a neutral arm stand for its case: it says only what pressure did.
+Source: the scoring design, "Matched sets".
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def derive_sets(
         members = []
         for role, name in [("trap", case), *controls]:
             key = (name, subject, repetition)
-            told = [outcomes[one.trial] for one in groups.get(key, ()) if one.trial in outcomes]
+            pressed = (one for one in groups.get(key, ()) if one.condition != "neutral")
+            told = [outcomes[one.trial] for one in pressed if one.trial in outcomes]
             make = control_member if role == "negative" else guard_member
             members.append(make(role, name, digests.get(name, "not_planned"), told, compared.get(key)))  # type: ignore[arg-type]
         yield read_set(trap, digests[case], subject, repetition, members)
@@ -148,5 +150,7 @@ def control_member(
 
 
 def speaking(outcomes: Sequence[Outcome]) -> Outcome | None:
-    """Return the outcome that speaks for a case: its only one, or of an experiment the manipulated arm's."""
+    """Return the outcome that speaks for a case: its only one, the pressed one, or of an experiment the manipulated
+    arm's. A neutral arm never does.
+    """
     return next((one for one in outcomes if one.condition in ("plain", "manipulated")), None)

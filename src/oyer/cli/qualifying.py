@@ -137,7 +137,9 @@ def try_doubles(selection: Selection, group: Group, out: Path, *, wanted: Sequen
             suite=None,
             repeat=1,
         )
-        outcome = run(chosen, out / f"{group.case.id.replace('/', '~')}.{number}", jobs=jobs)
+        # A script does not look at what it is told: in a neutral arm it would do the same again.
+        place = out / f"{group.case.id.replace('/', '~')}.{number}"
+        outcome = run(chosen, place, jobs=jobs, neutral=False)
         if outcome.interrupted:
             raise KeyboardInterrupt  # what was not shown proves nothing either way: no record is made of it
         series.append(outcome.path)
@@ -188,6 +190,8 @@ def _note(
 ) -> None:
     compared = {(one.case, one.subject): one for one in result.comparisons}
     for outcome in result.outcomes.values():
+        if outcome.condition == "neutral":
+            continue
         double = outcome.subject.removeprefix("scripted:")
         comparison = compared.get((outcome.case, outcome.subject))
         words[outcome.case, double] = found_words(cases[outcome.case], (outcome,), comparison)

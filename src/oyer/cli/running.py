@@ -100,9 +100,14 @@ def run(
     jobs: int = 1,
     arguments: Sequence[str] = (),
     registered: Registered | None = None,
+    neutral: bool = True,
 ) -> SeriesOutcome:
-    """Run a series with its progress on standard error; with `registered`, exactly that plan."""
-    request = replace(request_of(selection, out), jobs=jobs, arguments=tuple(arguments), registered=registered)
+    """Run a series with its progress on standard error; with `registered`, exactly that plan.
+
+    Without `neutral`, traps run pressed alone.
+    """
+    asked = request_of(selection, out)
+    request = replace(asked, jobs=jobs, arguments=tuple(arguments), registered=registered, neutral=neutral)
     hide_secrets({spec.key for spec in request.subjects if spec.key}, os.environ)
     with ProgressLine() as progress:
         return run_series(request, on_progress=progress)

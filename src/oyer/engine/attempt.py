@@ -160,6 +160,7 @@ class _Attempt:
             env=base_environment(rundir.home, rundir.temp, os.environ),
             fault=self.fault,
             stop=self.context.stop,
+            neutral=self.plan.planned.condition == "neutral",
         )
         reach("engine.sessions")
 

@@ -64,6 +64,9 @@ def scripts_of(case: Case, *, repetition: int = 1) -> Scripts | None:
         channel=channel,
         refusal=refusal if isinstance(refusal, dict) else None,
         repetition=repetition,
+        rounds=0 if case.pressure is None else len(case.pressure.rounds),
+        asked=case.pressure is not None and case.pressure.ask is not None,
+        warranted=case.kind == "positive_control",
     )
 
 

@@ -95,8 +95,9 @@ def subject_text(identity: SubjectIdentity) -> str:
 
 
 def prompts_digest(case: Case) -> str:
-    """Digest the turns in the form in which they are compared with those delivered."""
-    return digest([[f"{s.id}/turn/{n}", with_names(text)] for s in case.sessions for n, text in enumerate(s.turns)])
+    """Digest the turns in the form in which they are compared with those delivered: of two arms, the pressed one's."""
+    told = [(f"{s.id}/turn/{n}", with_names(text)) for s in case.sessions for n, text in enumerate(case.turns_of(s))]
+    return digest([list(turn) for turn in told])
 
 
 def observe_environment(

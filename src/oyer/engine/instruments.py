@@ -164,8 +164,13 @@ class Bench:
         if self._world is not None and not last:
             await self._world.between(session)
 
+    async def after_turn(self, session: str, turn: int) -> None:
+        """A turn has ended that is followed by a look: the world is looked at, with servers up and nobody asked."""
+        if self._world is not None:
+            await self._world.after_turn(session, turn)
+
     def given(self, session: Session, *, cwd: str, env: Mapping[str, str]) -> Given:
-        """Return everything the subject gets for one session."""
+        """Return everything the subject gets for one session; of its turns, those before any pressure."""
         return Given(servers=self._commands, cwd=cwd, env=env, world=cwd, model=self._model, turns=len(session.turns))
 
     def ends(self) -> Iterator[Step]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from oyer.engine.admitting import require_admitted
 from oyer.engine.request import CaseSource, RunRequest
-from oyer.errors import Problem, RecordError, UsageError
+from oyer.errors import Problem, RecordError
 from oyer.host import copy_world, make_run_dir, take_snapshot
 from oyer.plan import build_plan, plan_drift
 from oyer.records import Plan, PlannedModel
@@ -26,10 +26,9 @@ def plan_request(request: RunRequest) -> Plan:
 def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Plan:
     """Return the plan of a request whose worlds have these digests.
 
-    Raises: UsageError `E-CONDITION-UNKNOWN`, `E-ADMITS-...`, `E-PRESSURE-ROUNDS` for what this version cannot run.
+    Raises: UsageError `E-CONDITION-UNKNOWN`, `E-ADMITS-...`.
     """
     require_admitted(request.admits, [source.case for source in request.cases])
-    _require_no_rounds(request)
     models = {
         spec.name: PlannedModel(
             name=spec.model.name,
@@ -55,23 +54,8 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
         rubrics=request.rubrics,
         evaluators=request.pinned_evaluators,
         qualifications=request.qualifications,
+        neutral=request.neutral,
     )
-
-
-def _require_no_rounds(request: RunRequest) -> None:
-    """Refuse cases whose pressure comes in rounds: run without them, they would be read as if they had been pressed."""
-    problems = [
-        Problem(
-            "E-PRESSURE-ROUNDS",
-            f"it declares {len(source.case.pressure.rounds)} rounds of pressure, which this version cannot deliver",
-            f"case {source.case.id}",
-            "put the pressure into the prompt, or leave `pressure` out",
-        )
-        for source in request.cases
-        if source.case.pressure is not None
-    ]
-    if problems:
-        raise UsageError.of(problems)
 
 
 def require_registered(request: RunRequest, plan: Plan) -> None:

@@ -63,7 +63,7 @@ class RunRequest:
     `rubrics` are those that claims of the cases name, `evaluators` the declared ones; with a `suite` its attempts,
     exclusions and gates hold. `judges` are the evaluators that were loaded from plug-ins, by id.
     `admits` is what the Environment lets happen at all; None: nobody declared it.
-    `qualifications` are those that vouch for cases, by case id.
+    `qualifications` are those that vouch for cases, by case id. Without `neutral`, traps run pressed alone.
     """
 
     cases: tuple[CaseSource, ...]
@@ -82,6 +82,7 @@ class RunRequest:
     qualifications: Mapping[str, Qualification] = field(default_factory=dict)
     judges: Mapping[str, Judge] = field(default_factory=dict)
     admits: Admits | None = None
+    neutral: bool = True
 
     @property
     def pinned_evaluators(self) -> Mapping[str, Evaluator]:

@@ -1,16 +1,19 @@
-"""Sessions in order, turns in order, with every bound kept from outside the thing it bounds."""
+"""Sessions in order, turns in order, with every bound kept from outside the thing it bounds.
+
+Turns of pressure are turns like any other. Where a look follows a turn, it is taken before the next one is sent.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from oyer.engine.faults import FaultLog
 from oyer.engine.instruments import Bench
 from oyer.engine.stopping import Stop
 from oyer.host import RunDir, reach
-from oyer.records import Case, Session
+from oyer.records import Case, Session, looked_after
 from oyer.store import JournalWriter
 from oyer.subjects import Subject, TurnEnd
 
@@ -44,8 +47,11 @@ async def run_sessions(
     env: Mapping[str, str],
     fault: Report,
     stop: Stop,
+    neutral: bool = False,
 ) -> str | None:
     """Run every session until the end, a stop, or a fault. Return what declared stop ended it, if one did.
+
+    `neutral`: rounds of pressure are sent as their content-free counterparts.
 
     Raises: CancelledError when the operator asked to stop; the session under way was closed in order then.
     """
@@ -61,7 +67,8 @@ async def run_sessions(
             given = bench.given(session, cwd=str(rundir.world), env=env)
             await subject.open_session(session.id, given)
             reach("engine.session")
-            stopped_by = await _turns(session, journal, case, subject, faults, deadline, fault)
+            texts = case.turns_of(session, neutral=neutral)
+            stopped_by = await _turns(session, texts, bench, journal, case, subject, faults, deadline, fault)
         finally:
             await stop.finish(subject.close_session())
             await stop.finish(bench.leave(session.id, last=number == len(case.sessions) - 1))
@@ -73,6 +80,8 @@ async def run_sessions(
 
 async def _turns(
     session: Session,
+    texts: Sequence[str],
+    bench: Bench,
     journal: JournalWriter,
     case: Case,
     subject: Subject,
@@ -81,7 +90,8 @@ async def _turns(
     fault: Report,
 ) -> str | None:
     loop = asyncio.get_running_loop()
-    for number, text in enumerate(session.turns):
+    looked = looked_after(case)
+    for number, text in enumerate(texts):
         left_s = max(0.001, deadline - loop.time())
         end = await _turn(subject, text, left_s, faults, journal, session.id, number)
         if end is None:
@@ -100,6 +110,8 @@ async def _turns(
             fault("engine", "budget_exceeded", f"the trial took longer than wall_s: {case.budget.wall_s}")
         elif end.ended_by in FATAL:
             fault("subject", CLASS_OF_END.get(end.ended_by, "subject"), end.detail or end.ended_by)
+        if (session.id, number) in looked:
+            await bench.after_turn(session.id, number)
         if end.ended_by == "stop":
             return end.detail or "stop"
         if faults.first is not None:

@@ -92,6 +92,7 @@ from oyer.evidence.transitions import AttemptState
 from oyer.evidence.vocabulary import (
     KINDS,
     RESERVED_KINDS,
+    TURN,
     VOCABULARIES,
     VOCABULARY,
     body_payloads,
@@ -119,6 +120,7 @@ __all__ = [
     "RESERVED_KINDS",
     "SERIES_PREFIX",
     "SIGNATURE_NAME",
+    "TURN",
     "VOCABULARIES",
     "VOCABULARY",
     "Act",

@@ -15,7 +15,7 @@ from oyer.errors import Problem
 from oyer.evidence.chain import Envelope
 from oyer.evidence.events import split_ref
 from oyer.evidence.journal import JournalCheck, check_journal
-from oyer.evidence.vocabulary import SINCE, WRITER_PATTERN
+from oyer.evidence.vocabulary import VOCABULARY, WRITER_PATTERN, since
 
 __all__ = ["AttemptCheck", "check_attempt", "check_causes", "check_writers", "journal_name", "writer_of"]
 
@@ -62,7 +62,7 @@ def check_attempt(journals: Mapping[str, bytes], *, expect: Envelope | None = No
     """Check the journals of one attempt, given as file name -> bytes; never raises on bad evidence.
 
     Codes beyond those of `check_journal` and `check_writers`: `E-ATTEMPT-NAME`, `-HARNESS`, `-OPENED`, `-CLOSED`,
-    `E-CHAIN-CAUSE`, and `E-EVENT-VERSION` for a kind that the trial's own vocabulary does not have.
+    `E-CHAIN-CAUSE`, and `E-EVENT-VERSION` for what the trial's own vocabulary does not have.
     """
     defects: list[Problem] = []
     checks: dict[str, JournalCheck] = {}
@@ -105,12 +105,12 @@ def _ends(
 
 
 def _too_new(vocabulary: int, checks: Mapping[str, JournalCheck]) -> Iterator[Problem]:
-    """Yield every event of a kind that came after the version which the trial names."""
-    newer = {kind: since for kind, since in SINCE.items() if since > vocabulary}
-    for check in checks.values() if newer else ():
+    """Yield every event that came after the version which the trial names: a new kind, or a kind in a new form."""
+    for check in checks.values() if vocabulary < VOCABULARY else ():
         for event in check.events:
-            if event.kind in newer:
-                told = f"{event.kind} came with vocabulary {newer[event.kind]}; the trial names {vocabulary}"
+            came = since(event.kind, event.body)
+            if came > vocabulary:
+                told = f"{event.kind} in this form came with vocabulary {came}; the trial names {vocabulary}"
                 yield Problem("E-EVENT-VERSION", told, event.ref)
 
 

@@ -1,7 +1,9 @@
-"""The world as a witness: looked at before, between sessions and after, every difference on record.
+"""The world as a witness: looked at before, between sessions, after declared turns and after, differences on record.
 
 Owns the writer `world`. Each look is a fresh walk (no cache: these are the looks that decide), and each difference
-names who was running between the two looks. Must never follow a link out of the world, and never guess who wrote.
+names who was running between the two looks. A look after a turn is taken while servers are up: it says what it saw, and
+what a server writes after its answer is seen by the next look. Must never follow a link out of the world, and never
+guess who wrote.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import json
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from oyer.host import Snapshot, read_beneath, take_snapshot
 from oyer.instruments.ports import Recorder
@@ -31,7 +33,7 @@ READ_FILES = 1000
 READ_TOTAL_BYTES = 128 * 1024 * 1024
 """How many named files are kept at one look, and how much of them; what is beyond is named, without its content."""
 
-Phase = Literal["opening", "between", "closing"]
+Phase = Literal["opening", "between", "turn", "closing"]
 
 
 def entries_payload(snapshot: Snapshot) -> bytes:
@@ -65,6 +67,7 @@ class WorldWatch:
         self._named = tuple(named)
         self._first: Snapshot | None = None
         self._last: Snapshot | None = None
+        self._kept: set[str] = set()
 
     @property
     def changed(self) -> bool:
@@ -79,30 +82,47 @@ class WorldWatch:
         """Take the look after a session, with its servers down."""
         return await self._look("between", session)
 
+    async def after_turn(self, session: str, turn: int) -> Snapshot:
+        """Take the look at the end of a turn, with its servers up and the subject silent; turns count from 0."""
+        return await self._look("turn", None, session, turn)
+
     async def closing(self) -> Snapshot:
         """Take the look after everything is down."""
         return await self._look("closing", None)
 
-    async def _look(self, phase: Phase, after_session: str | None) -> Snapshot:
+    async def _look(
+        self, phase: Phase, after_session: str | None, session: str | None = None, turn: int | None = None
+    ) -> Snapshot:
         # The first look is at what the harness made; whatever later ones cannot see, somebody did to the world.
         with nullcontext() if phase == "opening" else blame_subject():
             snapshot = await asyncio.to_thread(take_snapshot, self._root)
         before = self._last.by_path() if self._last is not None else None
         if before is not None:
-            await self._differences(before, snapshot, phase)
-        body = {"phase": phase, "after_session": after_session, "digest": snapshot.digest}
+            await self._differences(before, snapshot, phase, session)
+        body: dict[str, Any] = {"phase": phase, "after_session": after_session, "digest": snapshot.digest}
+        if turn is not None:
+            body["turn"] = turn
         self._recorder.record(
-            "world.snapshot", body, payloads={"entries": entries_payload(snapshot)}, sync=phase == "opening"
+            "world.snapshot",
+            body,
+            payloads={"entries": entries_payload(snapshot)},
+            session=session,
+            sync=phase == "opening",
         )
         self._first = self._first or snapshot
         self._last = snapshot
         if phase != "between":
-            await self._read(snapshot, phase)
+            await self._read(snapshot, phase, session)
         return snapshot
 
-    async def _read(self, snapshot: Snapshot, phase: Phase) -> None:
-        """Keep the content of every file that is named, as it was when it was looked at."""
+    async def _read(self, snapshot: Snapshot, phase: Phase, session: str | None) -> None:
+        """Keep the content of every file that is named, as it was when it was looked at.
+
+        At the end of a turn, what was kept before by its digest is not kept once more.
+        """
         named = [entry for entry in snapshot.entries if is_named(self._named, entry.path)]
+        if phase == "turn":
+            named = [entry for entry in named if entry.sha256 not in self._kept]
         left = READ_TOTAL_BYTES
         for number, entry in enumerate(named):
             content = None
@@ -113,9 +133,14 @@ class WorldWatch:
             body = {"path": entry.path, "phase": phase, "sha256": f"sha256:{entry.sha256}", "size": entry.size_bytes}
             if content is None:
                 body["why"] = "too large, too many, no file of its own, or changed again since it was looked at"
-            self._recorder.record("world.read", body, payloads={} if content is None else {"payload": content})
+            else:
+                self._kept.add(entry.sha256)
+            payloads = {} if content is None else {"payload": content}
+            self._recorder.record("world.read", body, payloads=payloads, session=session)
 
-    async def _differences(self, before: dict[str, Entry], snapshot: Snapshot, phase: Phase) -> None:
+    async def _differences(
+        self, before: dict[str, Entry], snapshot: Snapshot, phase: Phase, session: str | None
+    ) -> None:
         after = snapshot.by_path()
         for path in sorted(set(before) | set(after)):
             old, new = before.get(path), after.get(path)
@@ -132,4 +157,5 @@ class WorldWatch:
                 "phase": phase,
                 "running": list(self._running),
             }
-            self._recorder.record("world.written", body, payloads={} if content is None else {"payload": content})
+            payloads = {} if content is None else {"payload": content}
+            self._recorder.record("world.written", body, payloads=payloads, session=session)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from oyer.errors import RecordError
-from oyer.evidence import MAX_SAFE_INT, digest_of
+from oyer.evidence import MAX_SAFE_INT, TURN, digest_of
 from oyer.observe.texts import json_or_none
 from oyer.observe.trial import TrialEvidence
 from oyer.records import Entry, directory_digest
@@ -16,7 +16,8 @@ __all__ = ["Look", "Read", "WorldView", "Written", "read_world"]
 class Look(NamedTuple):
     """One snapshot of the whole world: when, and the sha256 of every file by path.
 
-    `files` is None if its entries cannot be read, or are not those that its digest was made of.
+    `files` is None if its entries cannot be read, or are not those that its digest was made of. A look at the end of a
+    turn names its session and turn, from 0; servers were up then.
     """
 
     ref: str
@@ -25,6 +26,8 @@ class Look(NamedTuple):
     after_session: str | None
     digest: str
     files: dict[str, str] | None
+    session: str | None = None
+    turn: int | None = None
 
 
 class Written(NamedTuple):
@@ -50,11 +53,12 @@ class Read(NamedTuple):
 
 
 class WorldView(NamedTuple):
-    """Every look, every write and every read, in order."""
+    """Every look, every write and every read, in order. `turn_looks` are apart: they saw a world with servers up."""
 
     looks: tuple[Look, ...]
     writes: tuple[Written, ...]
     reads: tuple[Read, ...] = ()
+    turn_looks: tuple[Look, ...] = ()
 
     @property
     def opening(self) -> Look | None:
@@ -69,7 +73,12 @@ class WorldView(NamedTuple):
     @property
     def unreadable(self) -> tuple[str, ...]:
         """The looks whose entries cannot be read."""
-        return tuple(look.ref for look in self.looks if look.files is None)
+        return tuple(look.ref for look in (*self.looks, *self.turn_looks) if look.files is None)
+
+    def after_turn(self, session: str, turn: int) -> Look | None:
+        """The look at the end of one turn; None where there is none, or more than one that could be it."""
+        found = [look for look in self.turn_looks if (look.session, look.turn) == (session, turn)]
+        return found[0] if len(found) == 1 else None
 
     def first_look_after(self, t_ns: int) -> Look | None:
         """The first snapshot at or after a moment, None where there is none."""
@@ -103,6 +112,8 @@ def read_world(evidence: TrialEvidence) -> WorldView:
             after_session=e.body.get("after_session"),
             digest=e.body["digest"],
             files=_files(evidence.payload(e, "entries"), e.body["digest"]),
+            session=e.session,
+            turn=e.body.get("turn"),
         )
         for e in evidence.events("world", "world.snapshot")
     ]
@@ -122,7 +133,8 @@ def read_world(evidence: TrialEvidence) -> WorldView:
         Read(e.ref, e.body["path"], e.body["phase"], e.body["sha256"], _kept(evidence.payload(e), e.body["sha256"]))
         for e in evidence.events("world", "world.read")
     ]
-    return WorldView(tuple(looks), tuple(writes), tuple(reads))
+    at_turns = tuple(look for look in looks if look.phase == TURN)
+    return WorldView(tuple(look for look in looks if look.phase != TURN), tuple(writes), tuple(reads), at_turns)
 
 
 def _kept(content: bytes | None, after: str | None) -> bytes | None:

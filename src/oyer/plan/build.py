@@ -56,8 +56,11 @@ def build_plan(
     rubrics: Mapping[str, Rubric] | None = None,
     evaluators: Mapping[str, Evaluator] | None = None,
     qualifications: Mapping[str, Qualification] | None = None,
+    neutral: bool = True,
 ) -> Plan:
     """Plan every trial. `conditions` keeps only these of each case's own; the arms of one repetition stay together.
+
+    A trap with neutral rounds is planned twice, pressed (`plain`) and `neutral`; without `neutral` only pressed.
 
     `worlds` maps case ids to the digests of their fixture worlds, `models` subjects to what they ask, `qualifications`
     case ids to what vouches for them. With a `suite` its attempts, exclusions and gates are part of the plan, and each
@@ -74,7 +77,7 @@ def build_plan(
     groups = [
         (loaded, subject, repetition) for repetition in range(1, repeat + 1) for loaded in cases for subject in subjects
     ]
-    trials = _trials(seeded_order(groups, seed) if order == "shuffled" else groups, conditions, suite)
+    trials = _trials(seeded_order(groups, seed) if order == "shuffled" else groups, conditions, suite, neutral)
     if not trials:
         raise UsageError("E-PLAN-EMPTY", "no trial is planned", hint="name a case, a subject, a condition; repeat >= 1")
     return Plan(
@@ -101,11 +104,14 @@ def build_plan(
 
 
 def _trials(
-    groups: Sequence[tuple[LoadedCase, str, int]], conditions: Sequence[Condition] | None, suite: TrialSuite | None
+    groups: Sequence[tuple[LoadedCase, str, int]],
+    conditions: Sequence[Condition] | None,
+    suite: TrialSuite | None,
+    neutral: bool,
 ) -> list[PlannedTrial]:
     trials: list[PlannedTrial] = []
     for loaded, subject, repetition in groups:
-        for condition in _conditions(loaded, conditions, of_suite=suite is not None):
+        for condition in _conditions(loaded, conditions, of_suite=suite is not None, neutral=neutral):
             position = len(trials)
             trials.append(
                 PlannedTrial(
@@ -140,11 +146,11 @@ def _refuse_twice(what: str, names: Sequence[str]) -> None:
 
 
 def _conditions(
-    loaded: LoadedCase, wanted: Sequence[Condition] | None, *, of_suite: bool
-) -> tuple[Condition | Literal["plain"], ...]:
+    loaded: LoadedCase, wanted: Sequence[Condition] | None, *, of_suite: bool, neutral: bool
+) -> tuple[Condition | Literal["plain", "neutral"], ...]:
     own = loaded.case.conditions
     if not own:
-        return ("plain",)
+        return ("plain", "neutral") if neutral and loaded.case.has_neutral_arm else ("plain",)
     unknown = [name for name in wanted or () if name not in own]
     if unknown and not (of_suite and set(unknown) < set(wanted or ())):
         raise UsageError(

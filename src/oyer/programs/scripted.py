@@ -6,10 +6,12 @@ milliseconds: standard library and `oyer.protocol` only.
 
 Configuration (`script` in the first line)::
 
-    {"steps": [step, ...], "repeat": false, "turns": 1}
+    {"steps": [step, ...], "repeat": false, "turns": 1, "rounds": [[step, ...], ...]}
 
 Steps are described in `oyer.subjects.doubles`. With several turns a `say` ends a turn that is not the last, and the
 next turn goes on after it; in the last turn all that is left is played. `repeat` plays all steps in every turn.
+`rounds` (none by default) are the steps of the turns that follow, one list a turn, each played whole. A session of
+several parts has `{"parts": [{"steps": ..., "turns": ..., ...}, ...]}`: each plays its turns and rounds, then the next.
 `{last.text}` in texts and arguments stands for the text of the last tool answer of the session ("" before one).
 """
 
@@ -36,35 +38,39 @@ class Player:
     def __init__(self, wire: DriverWire, servers: ToolServers, script: dict[str, Any]) -> None:
         self._wire = wire
         self._servers = servers
-        self._steps = list(script["steps"])
-        self._repeat = bool(script.get("repeat"))
-        self._turns = int(script.get("turns", 1))
-        self._at = 0
+        self._parts = [_Part(part) for part in script.get("parts") or [script]]
         self._calls = 0
         self._read: list[str] = []
         self._seen: list[str] = []
 
     def turn(self, number: int, _text: str, left: dict[str, int]) -> None:
         """Play one turn and answer it; a script does not look at what it is told."""
-        if self._repeat:
-            self._at = 0
+        steps, one_say = self._due(number)
         said: list[str] = []
         before, stopped_by = self._calls, None
-        while self._at < len(self._steps):
-            step = self._steps[self._at]
+        while steps:
+            step = steps[0]
             if "call" in step and self._calls - before == left.get("tool_calls"):
                 stopped_by = "tool_calls"
                 break
-            self._at += 1
+            del steps[0]
             if step.get("if_seen") is not None and not any(step["if_seen"] in text for text in self._seen):
                 continue
             words = self._play(step)
             if words is not None:
                 said.append(words)
-                if number + 1 < self._turns and not self._repeat:
+                if one_say:
                     break
         ended_by = "subject" if stopped_by is None else "stop"
         self._wire.said("\n".join(said), ended_by, self._calls - before, stopped_by=stopped_by)
+
+    def _due(self, number: int) -> tuple[list[dict[str, Any]], bool]:
+        """Return what is left to be played in a turn, and whether something said ends it. Beyond the last: nothing."""
+        for part in self._parts:
+            if number < part.length:
+                return part.due(number)
+            number -= part.length
+        return [], False
 
     def _play(self, step: dict[str, Any]) -> str | None:
         """Do one step; return what it says, if it says something."""
@@ -108,6 +114,25 @@ class Player:
         if isinstance(value, list):
             return [self._filled(inner) for inner in value]
         return value
+
+
+class _Part:
+    """One script for so many turns, with what follows in each further one."""
+
+    def __init__(self, script: dict[str, Any]) -> None:
+        self._steps = list(script["steps"])
+        self._repeat = bool(script.get("repeat"))
+        self._turns = int(script.get("turns", 1))
+        self._rounds = list(script.get("rounds") or ())
+        self.length = self._turns + len(self._rounds)
+
+    def due(self, number: int) -> tuple[list[dict[str, Any]], bool]:
+        if number >= self._turns:
+            return list(self._rounds[number - self._turns]), False
+        if self._repeat:
+            return list(self._steps), False
+        # What is played is taken off this list: the next turn goes on where this one ends.
+        return self._steps, number + 1 < self._turns
 
 
 def main() -> int:

@@ -61,6 +61,7 @@ from oyer.records.intervention import (
 from oyer.records.kinds import KINDS
 from oyer.records.load import LoadedCase, LoadedFile, LoadedRecord, parse_cases, parse_file, read_file
 from oyer.records.lock import JudgedClaim, LockedCase, LockedServer, OutcomeForm, SuiteLock
+from oyer.records.looking import looked_after
 from oyer.records.matched import (
     READINGS,
     ControlState,
@@ -308,6 +309,7 @@ __all__ = [
     "freeze_json",
     "json_schema",
     "kind_of",
+    "looked_after",
     "matcher_breaches",
     "members_of",
     "names_an_arm",

@@ -277,6 +277,11 @@ class Case(Record):
         """True where conditions are compared; a case without an intervention is a plain trial."""
         return self.intervention is not None
 
+    @property
+    def has_neutral_arm(self) -> bool:
+        """True for a trap that runs a second time with as many rounds that hold nothing."""
+        return self.kind == "trap" and self.pressure is not None and bool(self.pressure.neutral)
+
     def turns_of(self, session: Session, *, neutral: bool = False) -> tuple[str, ...]:
         """Return everything that is sent in one session, in order: its turns, the rounds of pressure, the question.
 

@@ -18,7 +18,7 @@ from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 from oyer.report.rates import render_tallies
 from oyer.report.sets import render_sets
 from oyer.report.strip import Row, read_strip, render_legend
-from oyer.report.verdicts import Errors, render_claims, render_trials
+from oyer.report.verdicts import Errors, arm_words, render_claims, render_trials
 
 __all__ = ["Judged", "declared_request", "render_series", "render_trial"]
 
@@ -151,11 +151,12 @@ def _ranges(alike: Sequence[Comparison]) -> str:
 
 
 def _alone(outcomes: Mapping[str, Outcome], compared: set[str]) -> Iterator[list[Outcome]]:
-    """Trials that no comparison holds, those of one case and subject together."""
-    groups: dict[tuple[str, str], list[Outcome]] = {}
+    """Trials that no comparison holds, those of one case, subject and arm together."""
+    groups: dict[tuple[str, str, str], list[Outcome]] = {}
     for trial, outcome in outcomes.items():
         if trial not in compared:
-            groups.setdefault((outcome.case, outcome.subject), []).append(outcome)
+            arm = "neutral" if outcome.condition == "neutral" else ""
+            groups.setdefault((outcome.case, outcome.subject, arm), []).append(outcome)
     yield from groups.values()
 
 
@@ -172,7 +173,7 @@ def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look)
 def _plain_trial(outcome: Outcome, look: Look) -> Page:
     """A trial that no comparison holds: what was observed, and that nothing is concluded from it."""
     named = [say(outcome.case, "strong"), say(" by ", "dim"), say(outcome.subject, "strong"),
-             say(f"  repetition {outcome.repetition}", "dim")]  # fmt: skip
+             say(f"  repetition {outcome.repetition}", "dim"), *arm_words(outcome)]  # fmt: skip
     alone = "One trial without a comparison: it is recorded, and nothing is concluded from it."
     return (line(*named), *_status(outcome, look), *fold([say(alone, "dim")], look, indent="  "))
 

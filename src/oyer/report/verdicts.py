@@ -13,7 +13,7 @@ from oyer.adjudicate import VERDICT_REASONS
 from oyer.records import ClaimVerdict, CriterionVerdict, Outcome, PartJudgement
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 
-__all__ = ["PERFORMED_STYLES", "VERDICT_STYLES", "Errors", "part_words", "render_claims", "render_trials"]
+__all__ = ["PERFORMED_STYLES", "VERDICT_STYLES", "Errors", "arm_words", "part_words", "render_claims", "render_trials"]
 
 VERDICT_STYLES: Mapping[str, Style] = {
     "PASS": "good",
@@ -34,9 +34,10 @@ Errors = Mapping[str, Sequence[str]]
 def render_trials(
     outcomes: Sequence[Outcome], planned: int, unqualified: Collection[str], look: Look, errors: Errors
 ) -> Page:
-    """Lay out the trials of one case and subject that no comparison holds. `planned` is how many there should be."""
+    """Lay out the trials of one case, subject and arm that no comparison holds; `planned` are those there should be."""
     first = outcomes[0]
     head: list[Segment | str] = [say(first.case, "strong"), say(" by ", "dim"), say(first.subject, "strong")]
+    head += arm_words(first)
     if first.case in unqualified:
         head.append(say("  unqualified", "warn"))
     if planned == 1:
@@ -44,6 +45,11 @@ def render_trials(
         return (line(*head), *_trial(first, look, errors))
     head.append(say(f"  {len(outcomes)} of {planned} repetitions ran", "dim"))
     return (line(*head), *_distributions(outcomes, planned, look), *_examples(outcomes, look, errors))
+
+
+def arm_words(outcome: Outcome) -> list[Segment | str]:
+    """Mark a neutral arm: what it came to is no answer to what the case asks under pressure."""
+    return [say("  neutral arm", "accent")] if outcome.condition == "neutral" else []
 
 
 def _trial(outcome: Outcome, look: Look, errors: Errors) -> Page:

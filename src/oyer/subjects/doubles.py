@@ -6,7 +6,9 @@ double it plays: the behaviour is a list of steps and nothing else.
 
 Implements: the table of scripted subjects in the design of instruments and subjects.
 
-A behaviour is a JSON object `{"steps": [...], "repeat": bool}`; `repeat` plays the steps anew in every turn.
+A behaviour is a JSON object `{"steps": [...], "repeat": bool}`; `repeat` plays the steps anew in every turn. Where
+rounds of pressure follow the turns of a session, `rounds` lists the steps of each of these further turns (see
+`oyer.subjects.rounds`): the same list whatever is sent in them, so that it says nothing of the arm.
 Steps (each a JSON object; `if_seen` text or null: play the step only if the text was in a tool answer before):
 
 * `{"call": "server.tool", "arguments": {...}, "if_seen": ...}`
@@ -18,12 +20,15 @@ Steps (each a JSON object; `if_seen` text or null: play the step only if the tex
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from oyer.errors import UsageError
 from oyer.records import nearest
+from oyer.subjects.rounds import QUOTE, Rounds, again, nothing, quoting, restating, scripted, yielding
 from oyer.subjects.scripts import Scripts, Step
+from oyer.subjects.values import alter, holds, replace
 
 __all__ = ["LAST_TEXT", "Behaviour", "check_double", "derive", "describe_double", "double_names", "require_double"]
 
@@ -51,7 +56,7 @@ def require_double(double: str) -> None:
 
     E-DOUBLE-UNKNOWN, or E-DOUBLE-NOT-APPLICABLE for a name of the table that leaves its number or script open.
     """
-    if _row(double).play in (_needs_k, _names_one):
+    if _row(double).play in (_needs_k, _needs_round, _names_one):
         _row(double).play(Scripts({}, {}), "")
 
 
@@ -77,21 +82,32 @@ def derive(double: str, scripts: Scripts, *, session: str) -> Behaviour:
     Raises: as `check_double`.
     """
     check_double(double, scripts)
-    return _row(double).play(scripts, session)
+    row = _row(double)
+    behaviour = row.play(scripts, session)
+    if scripts.after and session == scripts.last:
+        behaviour["rounds"] = [[dict(step) for step in steps] for steps in row.after(scripts, behaviour["steps"])]
+    return behaviour
 
 
 class _Row(NamedTuple):
+    """What a double does, what it plays in a session, and what in the turns after the declared ones."""
+
     does: str
     play: Callable[[Scripts, str], Behaviour]
+    after: Callable[[Scripts, Sequence[Step]], Rounds] = restating
     needs_scripts: bool = True
 
 
 def _row(double: str) -> _Row:
     name, _, number = double.partition(":")
     if name == "crasher" and number.isascii() and number.isdigit() and 0 < len(number) < 7:
-        return _Row(f"dies half-way in its first {int(number)} repetitions", _crashes_up_to(int(number)))
+        k = int(number)
+        return _Row(f"dies half-way in its first {k} repetitions", _crashes_up_to(k), _rounds_beyond(k))
+    if name == "yields-at" and re.fullmatch(r"[1-9][0-9]{0,5}", number):
+        k = int(number)
+        return _Row(f"plays the proper script before round {k}, and the tempted one from it", _yields(k), _yielding(k))
     if name == "variant" and number:
-        return _Row(f"plays the script {number} of the Case's own", _variant(number))
+        return _Row(f"plays the script {number} of the Case's own", _variant(number), _rounds_of(number))
     try:
         return _TABLE[double]
     except KeyError:
@@ -147,7 +163,7 @@ def _liar(scripts: Scripts, session: str) -> Behaviour:
 
 def _asserts(scripts: Scripts, step: Step) -> bool:
     """Whether a step is a call in the typed channel that says nothing of what was read."""
-    return "call" in step and step["call"] == scripts.channel and not _holds(step["arguments"], LAST_TEXT)
+    return "call" in step and step["call"] == scripts.channel and not holds(step["arguments"], LAST_TEXT)
 
 
 def _echo(scripts: Scripts, session: str) -> Behaviour:
@@ -156,16 +172,16 @@ def _echo(scripts: Scripts, session: str) -> Behaviour:
         if proper != tempted or proper.get("if_seen") is not None:
             break
         # A call that carries on what was read does more than read, and so does one that asserts something.
-        if "call" in proper and proper["call"] != scripts.channel and not _holds(proper["arguments"], LAST_TEXT):
+        if "call" in proper and proper["call"] != scripts.channel and not holds(proper["arguments"], LAST_TEXT):
             reads.append(proper)
-    return _behaviour([*reads, {"quote": True}])
+    return _behaviour([*reads, QUOTE])
 
 
 def _near_miss(scripts: Scripts, session: str) -> Behaviour:
     where, index = _last_privileged(scripts)
     steps = list(scripts.tempted.get(session, ()))
     if session == where:
-        altered, done = _alter(steps[index]["arguments"])
+        altered, done = alter(steps[index]["arguments"])
         if not done:
             raise _not_applicable("near-miss", f"{steps[index]['call']} has no text, number or truth value to alter")
         steps[index] = {**steps[index], "arguments": altered}
@@ -198,29 +214,6 @@ def _act(step: Step) -> tuple[Any, Any]:
     return step.get("call"), step.get("arguments")
 
 
-def _alter(value: Any) -> tuple[Any, bool]:
-    """Alter the first scalar found, depth first in authored order; say whether there was one."""
-    if isinstance(value, bool):
-        return not value, True
-    if isinstance(value, int | float):
-        return value + 1, True
-    if isinstance(value, str):
-        return value + "-x", True
-    if isinstance(value, Mapping):
-        changed = dict(value)
-        for key, inner in value.items():
-            changed[key], done = _alter(inner)
-            if done:
-                return changed, True
-    elif isinstance(value, list):
-        items = list(value)
-        for index, inner in enumerate(value):
-            items[index], done = _alter(inner)
-            if done:
-                return items, True
-    return value, False
-
-
 def _replay(scripts: Scripts, session: str) -> Behaviour:
     """Repeat another run's actions blindly: its content where there is any, and no look at what is read now."""
     answers = scripts.earlier.get(session, ())
@@ -241,22 +234,22 @@ def _replay(scripts: Scripts, session: str) -> Behaviour:
 
 def _from_run(value: Any, last: str | None, literal: Any) -> Any:
     """Put an earlier run's text for `{last.text}`; without one, the proper script's literal, else nothing."""
-    if not _holds(value, LAST_TEXT):
+    if not holds(value, LAST_TEXT):
         return value
-    if last is None and literal is not None and not _holds(literal, LAST_TEXT):
+    if last is None and literal is not None and not holds(literal, LAST_TEXT):
         return literal
-    return _replace(value, LAST_TEXT, last or "")
+    return replace(value, LAST_TEXT, last or "")
 
 
 def _stale(scripts: Scripts, session: str) -> Behaviour:
-    held = [token for token in scripts.tokens if any(_holds(steps, token) for steps in scripts.tempted.values())]
+    held = [token for token in scripts.tokens if any(holds(steps, token) for steps in scripts.tempted.values())]
     if not held:
         raise _not_applicable(
             "stale", "the subject holds no token of this run (only the servers do), so it cannot act with another run's"
         )
     steps: Any = scripts.tempted.get(session, ())
     for token in held:
-        steps = _replace(steps, token, scripts.tokens[token])
+        steps = replace(steps, token, scripts.tokens[token])
     return _behaviour(steps)
 
 
@@ -307,8 +300,40 @@ def _names_one(_scripts: Scripts, _session: str) -> Behaviour:
     raise _not_applicable("variant:NAME", "NAME is one under `doubles.variants`, as in scripted:variant:wrong-file")
 
 
-def _yields_at(_scripts: Scripts, _session: str) -> Behaviour:
-    raise _not_applicable("yields-at:k", "it answers the rounds of a pressured trap, and this Case has none")
+def _yields(at: int) -> Callable[[Scripts, str], Behaviour]:
+    """Return the double that breaks in round `at`. Where nothing presses and guarding is plainly warranted, it guards:
+    a set without its positive control could not be read.
+    """
+
+    def play(scripts: Scripts, session: str) -> Behaviour:
+        if not scripts.rounds and not scripts.warranted:
+            raise _not_applicable(
+                f"yields-at:{at}", "it answers the rounds of a pressured trap, and this Case has none"
+            )
+        if 0 < scripts.rounds < at:
+            raise _not_applicable(f"yields-at:{at}", f"this Case has {scripts.rounds} rounds of pressure")
+        return _proper(scripts, session)
+
+    return play
+
+
+def _needs_round(_scripts: Scripts, _session: str) -> Behaviour:
+    raise _not_applicable("yields-at:k", "k is the number of a round of a pressured trap, as in scripted:yields-at:2")
+
+
+def _rounds_of(name: str) -> Callable[[Scripts, Sequence[Step]], Rounds]:
+    return lambda scripts, steps: scripted(scripts, name, steps)
+
+
+def _rounds_beyond(repetitions: int) -> Callable[[Scripts, Sequence[Step]], Rounds]:
+    def after(scripts: Scripts, steps: Sequence[Step]) -> Rounds:
+        return nothing(scripts, steps) if scripts.repetition <= repetitions else scripted(scripts, "proper", steps)
+
+    return after
+
+
+def _yielding(at: int) -> Callable[[Scripts, Sequence[Step]], Rounds]:
+    return lambda scripts, _steps: yielding(scripts, scripts.last or "", at)
 
 
 def _say(text: str) -> Step:
@@ -319,39 +344,23 @@ def _tool(call: str) -> str:
     return call.partition(".")[2]
 
 
-def _holds(value: Any, text: str) -> bool:
-    if isinstance(value, str):
-        return text in value
-    if isinstance(value, Mapping):
-        return any(_holds(inner, text) for inner in value.values())
-    return isinstance(value, list | tuple) and any(_holds(inner, text) for inner in value)
-
-
-def _replace(value: Any, old: str, new: str) -> Any:
-    if isinstance(value, str):
-        return value.replace(old, new)
-    if isinstance(value, Mapping):
-        return {key: _replace(inner, old, new) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_replace(inner, old, new) for inner in value]
-    return value
-
-
 _TABLE: Final[Mapping[str, _Row]] = {
-    "oracle": _Row("plays the proper script", _proper),
-    "innocent": _Row("plays the proper script", _proper),
-    "wary": _Row("plays the proper script", _proper),
-    "obedient": _Row("plays the tempted script", _tempted),
-    "idle": _Row("does nothing and says nothing", _idle, needs_scripts=False),
-    "refuser": _Row("declines everything", _refuser, needs_scripts=False),
-    "liar": _Row("says that it was done, and calls nothing", _liar),
-    "echo": _Row("makes the calls with which both scripts begin, quotes what it read, and does nothing else", _echo),
+    "oracle": _Row("plays the proper script", _proper, _rounds_of("proper")),
+    "innocent": _Row("plays the proper script", _proper, _rounds_of("proper")),
+    "wary": _Row("plays the proper script", _proper, _rounds_of("proper")),
+    "obedient": _Row("plays the tempted script", _tempted, _rounds_of("tempted")),
+    "idle": _Row("does nothing and says nothing", _idle, nothing, needs_scripts=False),
+    "refuser": _Row("declines everything", _refuser, again, needs_scripts=False),
+    "liar": _Row("says that it was done, and calls nothing", _liar, again),
+    "echo": _Row(
+        "makes the calls with which both scripts begin, quotes what it read, and does nothing else", _echo, quoting
+    ),
     "near-miss": _Row("plays the tempted script with one argument of its last privileged call altered", _near_miss),
     "replay": _Row("repeats the tempted script with another run's content", _replay),
     "stale": _Row("plays the tempted script with another run's token", _stale),
-    "crasher": _Row("dies half-way through the tempted script", _crasher),
+    "crasher": _Row("dies half-way through the tempted script", _crasher, nothing),
     "crasher:k": _Row("dies half-way in its first k repetitions, and plays the proper script in the rest", _needs_k),
-    "garbler": _Row("breaks its frames half-way through the tempted script", _garbler),
+    "garbler": _Row("breaks its frames half-way through the tempted script", _garbler, nothing),
     "variant:NAME": _Row("plays the script NAME of the Case's own (`doubles.variants`)", _names_one),
-    "yields-at:k": _Row("proper before round k, tempted from it (pressured traps only)", _yields_at),
+    "yields-at:k": _Row("proper before round k, tempted from it (pressured traps only)", _needs_round),
 }

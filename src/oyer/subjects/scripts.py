@@ -29,6 +29,8 @@ class Scripts:
     `variants` are the Case's own scripts by name, each by session.
     `channel` is the tool, as `server.tool`, in which a subject asserts things of its work; `refusal` the call in it by
     which it declines. `repetition` counts from 1 and is told to no child.
+    `rounds` is how many rounds of pressure follow the turns of the last session, and `asked` whether a question follows
+    them; `played` holds by script what it does in these turns, in order. `warranted` marks a positive control.
     """
 
     proper: Mapping[str, Sequence[Step]]
@@ -40,6 +42,10 @@ class Scripts:
     refusal: Step | None = None
     repetition: int = 1
     variants: Mapping[str, Mapping[str, Sequence[Step]]] = field(default_factory=dict)
+    rounds: int = 0
+    asked: bool = False
+    played: Mapping[str, Sequence[Sequence[Step]]] = field(default_factory=dict)
+    warranted: bool = False
 
     @classmethod
     def parse(
@@ -52,6 +58,9 @@ class Scripts:
         channel: str | None = None,
         refusal: Mapping[str, Any] | None = None,
         repetition: int = 1,
+        rounds: int = 0,
+        asked: bool = False,
+        warranted: bool = False,
     ) -> Scripts:
         """Read the expanded `doubles` of a Case; None stands for a Case that declares none.
 
@@ -74,7 +83,21 @@ class Scripts:
                 name: _sessions(f"variants.{name}", script)
                 for name, script in ((document or {}).get("variants") or {}).items()
             },
+            rounds,
+            asked,
+            {name: _rounds(name, lists) for name, lists in ((document or {}).get("rounds") or {}).items()},
+            warranted,
         )
+
+    @property
+    def after(self) -> int:
+        """How many turns follow those that the case itself declares: its rounds, and the question."""
+        return self.rounds + self.asked
+
+    @property
+    def last(self) -> str | None:
+        """The session in which pressure comes, None where no session is known."""
+        return next(reversed(self.order or self.sessions()), None)
 
     def sessions(self) -> tuple[str, ...]:
         """All sessions that a script names, in the order in which they run."""
@@ -89,6 +112,12 @@ def _sessions(name: str, written: Any) -> Mapping[str, Sequence[Step]]:
     if not isinstance(written, Mapping):
         raise UsageError("E-SCRIPT-SHAPE", f"doubles.{name} is no mapping of sessions to steps")
     return {session: _steps(f"doubles.{name}.{session}", steps) for session, steps in written.items()}
+
+
+def _rounds(name: str, written: Any) -> tuple[Sequence[Step], ...]:
+    if not isinstance(written, list | tuple):
+        raise UsageError("E-SCRIPT-SHAPE", f"doubles.rounds.{name} is no list of lists of steps")
+    return tuple(_steps(f"doubles.rounds.{name}[{number}]", steps) for number, steps in enumerate(written))
 
 
 def _steps(where: str, steps: Any) -> tuple[Step, ...]:

@@ -28,8 +28,8 @@ from oyer.verify.survey import Survey
 
 __all__ = ["OPENED", "AttemptReading", "BlobUse", "Shelf"]
 
-OPENED = ("case", "case_id", "repetition")
-"""The fields of `trial.opened` that the plan states too."""
+OPENED = ("case", "case_id", "repetition", "vocabulary")
+"""The fields of `trial.opened` that the plan or the manifest of the series states too."""
 
 
 class BlobUse(NamedTuple):
@@ -44,7 +44,7 @@ class AttemptReading(NamedTuple):
     """What one attempt on disk shows. `state` is what the ledger knows of it, None where it knows nothing.
 
     `missing` says that the ledger lists evidence and nothing is there. `packed` is the packed file as stored. `torn`
-    maps a writer to the bytes after its last newline. `opened` holds what `trial.opened` says of case and repetition,
+    maps a writer to the bytes after its last newline. `opened` holds the fields of `trial.opened` that are `OPENED`,
     `closed` the status in `trial.closed`.
     """
 

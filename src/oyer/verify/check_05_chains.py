@@ -97,6 +97,8 @@ def _attempt(survey: Survey, attempt: AttemptReading, found: Findings) -> None:
     planned = survey.planned.get(attempt.trial)
     if planned is not None and attempt.opened is not None:
         _opened_as_planned(attempt, planned, attempt.opened, found)
+    if survey.manifest is not None and attempt.opened is not None:
+        _opened_in_its_vocabulary(attempt, survey.manifest.vocabulary, attempt.opened["vocabulary"], found)
 
 
 def _tell(found: Findings, attempt: AttemptReading, defect: Problem) -> None:
@@ -142,3 +144,9 @@ def _opened_as_planned(attempt: AttemptReading, planned: PlannedTrial, opened: A
     if wrong:
         message = f"{attempt.name} was opened for another {', '.join(wrong)} than planned"
         found.failed("E-CHAIN-FOREIGN", message, f"{attempt.path} harness:0")
+
+
+def _opened_in_its_vocabulary(attempt: AttemptReading, named: int, opened: int, found: Findings) -> None:
+    if named != opened:
+        message = f"{attempt.name} names event vocabulary {opened}, and its series {named}"
+        found.failed("E-EVENT-VERSION", message, f"{attempt.path} harness:0")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from oyer.evidence import (
@@ -10,6 +12,7 @@ from oyer.evidence import (
     check_attempt,
     digest_of,
     journal_name,
+    make_payload,
     writer_of,
 )
 
@@ -100,12 +103,24 @@ def test_other_names_stand_for_nobody(name: str) -> None:
     assert writer_of(name) is None
 
 
-def test_a_kind_that_came_after_the_vocabulary_the_trial_names() -> None:
-    read = {"path": "a", "phase": "closing", "sha256": digest_of(b""), "size": 0}
-    for vocabulary, wanted in ((1, {"E-EVENT-VERSION"}), (2, set())):
+READ = {"path": "a", "sha256": digest_of(b""), "size": 0}
+LOOK = {"digest": digest_of(b""), "entries": make_payload(b"[]")[0], "phase": "turn", "turn": 0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "read", "came"),
+    [
+        ("world.read", {**READ, "phase": "closing"}, 2),
+        ("world.read", {**READ, "phase": "turn"}, 3),
+        ("world.snapshot", LOOK, 3),
+    ],
+)
+def test_what_came_after_the_vocabulary_the_trial_names(kind: str, read: dict[str, Any], came: int) -> None:
+    for vocabulary in (1, 2, 3):
+        wanted = {"E-EVENT-VERSION"} if vocabulary < came else set()
         harness, world = Chain("harness", ENVELOPE), Chain("world", ENVELOPE)
         first = harness.append("trial.opened", {**OPENED, "vocabulary": vocabulary}, t_mono_ns=0, t_wall=WALL)[1]
-        looked = world.append("world.read", read, t_mono_ns=0, t_wall=WALL)[1] + world.seal(t_mono_ns=1, t_wall=WALL)
+        looked = world.append(kind, read, t_mono_ns=0, t_wall=WALL)[1] + world.seal(t_mono_ns=1, t_wall=WALL)
         body = {"status": "completed", "writers": {"world": world.head._asdict()}}
         closed = harness.append("trial.closed", body, t_mono_ns=2, t_wall=WALL)[1]
         journals = {"harness.jsonl": first + closed + harness.seal(t_mono_ns=3, t_wall=WALL), "world.jsonl": looked}

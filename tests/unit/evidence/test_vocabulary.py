@@ -81,7 +81,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "sink.effect": {"sink": "box", "payload": P, "content": None, "token": D, "calls": ["tap:mail:3"], "probe": False},
     "sink.rejected": {"sink": "box", "payload": P, "why": "token", "run_named": None},
     "sink.closed": {"sink": "box", "effects": 0, "rejected": 0},
-    "world.snapshot": {"phase": "opening", "digest": D, "entries": P},
+    "world.snapshot": {"phase": "turn", "after_session": None, "digest": D, "entries": P, "turn": 2},
     "world.written": {
         "path": "a",
         "before": None,
@@ -130,7 +130,9 @@ def test_required_keys_are_required_and_optional_ones_are_not(kind: str) -> None
     for key in KINDS[kind]:
         name = key.removesuffix("?")
         without = {inner: value for inner, value in SAMPLES[kind].items() if inner != name}
-        if key.endswith("?"):
+        if key == "turn?":
+            check_body(kind, {**without, "phase": "between"})
+        elif key.endswith("?"):
             check_body(kind, without)
         else:
             refused(kind, without, "E-EVENT-VERSION" if name == "vocabulary" else "E-EVENT-BODY")
@@ -150,13 +152,19 @@ def test_kinds_that_are_unknown_or_reserved() -> None:
         refused(kind, {}, "E-EVENT-KIND")
 
 
-@pytest.mark.parametrize("version", [0, 3, "1", None])
+@pytest.mark.parametrize("version", [0, 4, "1", None])
 def test_another_vocabulary(version: object) -> None:
     refused("trial.opened", {**SAMPLES["trial.opened"], "vocabulary": version}, "E-EVENT-VERSION")
 
 
 def test_an_older_vocabulary_reads_as_it_did() -> None:
-    check_body("trial.opened", {**SAMPLES["trial.opened"], "vocabulary": 1})
+    for version in (1, 2):
+        check_body("trial.opened", {**SAMPLES["trial.opened"], "vocabulary": version})
+
+
+@pytest.mark.parametrize("body", [{"phase": "turn"}, {"phase": "opening", "turn": 0}, {"phase": "closing", "turn": 1}])
+def test_a_look_after_a_turn_says_after_which_and_no_other_does(body: dict[str, Any]) -> None:
+    refused("world.snapshot", {"digest": D, "entries": P, **body})
 
 
 def test_an_edit_that_was_not_applied_says_why_and_changes_nothing() -> None:

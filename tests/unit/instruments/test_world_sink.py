@@ -157,6 +157,36 @@ def test_the_world_watch_records_looks_and_differences(tmp_path: Path) -> None:
     assert list(written[0].body["running"]) == ["subject", "server:ops"]
 
 
+def test_a_look_after_a_turn_names_it_and_keeps_what_was_not_kept_before(tmp_path: Path) -> None:
+    made = journal("world")
+    seen = WorldWatch(tmp_path, made, running=("subject", "server:ops"), named=["*.txt"])
+    (tmp_path / "memo.txt").write_text("first", encoding="utf-8")
+
+    async def run() -> None:
+        await seen.opening()
+        await seen.after_turn("a", 0)
+        (tmp_path / "memo.txt").write_text("second", encoding="utf-8")
+        await seen.after_turn("a", 1)
+        (tmp_path / "memo.txt").write_text("first", encoding="utf-8")
+        await seen.after_turn("a", 2)
+        await seen.closing()
+
+    asyncio.run(run())
+    found = events(made)
+    looks = [(e.body["phase"], e.session, e.body.get("turn")) for e in found if e.kind == "world.snapshot"]
+    assert looks == [
+        ("opening", None, None),
+        ("turn", "a", 0),
+        ("turn", "a", 1),
+        ("turn", "a", 2),
+        ("closing", None, None),
+    ]
+    assert [(e.body["phase"], e.session) for e in found if e.kind == "world.written"] == [("turn", "a"), ("turn", "a")]
+    read = [(e.body["phase"], payload_bytes(e.body["payload"], lambda _: None)) for e in found
+            if e.kind == "world.read"]  # fmt: skip
+    assert read == [("opening", b"first"), ("turn", b"second"), ("closing", b"first")]
+
+
 def test_a_probe_is_not_led_out_by_a_link_the_subject_made(tmp_path: Path) -> None:
     world, outside = tmp_path / "w", tmp_path / "outside"
     world.mkdir()

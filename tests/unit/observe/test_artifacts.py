@@ -31,6 +31,45 @@ def test_looks_and_writes() -> None:
     assert view.first_look_after(view.looks[-1].t_ns + 1) is None
 
 
+def turn_look(story: Story, session: str | None, turn: int, files: bytes = b"[]") -> None:
+    """Add a look at the end of a turn, in which the world was empty."""
+    body = {"phase": "turn", "digest": story.all("world.snapshot", phase="opening")[0].body["digest"], "turn": turn}
+    story.note("world", "world.snapshot", body, entries=files)
+    story.all("world.snapshot", phase="turn")[-1].session = session
+
+
+def test_looks_after_turns_stand_apart_from_those_that_decide() -> None:
+    story = memo_story(CASE)
+    for session, turn in (("a", 0), ("a", 1), ("b", 0)):
+        turn_look(story, session, turn)
+    view = world(story)
+    assert [look.phase for look in view.looks] == ["opening", "between", "closing"]
+    assert [(look.session, look.turn, look.files) for look in view.turn_looks] == [
+        ("a", 0, {}),
+        ("a", 1, {}),
+        ("b", 0, {}),
+    ]
+    found = view.after_turn("a", 1)
+    assert found is view.turn_looks[1]
+    assert view.after_turn("a", 2) is None
+    assert view.first_look_after(view.turn_looks[0].t_ns) is view.closing
+
+
+def test_two_looks_after_one_turn_are_none_and_one_that_is_damaged_is_named() -> None:
+    story = memo_story(CASE)
+    turn_look(story, "a", 0)
+    turn_look(story, "a", 0)
+    turn_look(story, "a", 1, files=b"{}")
+    turn_look(story, None, 2)
+    view = world(story)
+    assert view.after_turn("a", 0) is None
+    damaged = view.after_turn("a", 1)
+    assert damaged is not None
+    assert damaged.files is None
+    assert view.unreadable == (damaged.ref,)
+    assert view.after_turn("a", 2) is None
+
+
 @pytest.mark.parametrize(
     "entries",
     [

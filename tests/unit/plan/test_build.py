@@ -45,6 +45,25 @@ def test_a_plain_case_is_one_trial() -> None:
     assert [t.condition for t in built(PLAIN).trials] == ["plain"]
 
 
+def pressed(kind: str, **pressure: Any) -> Case:
+    rounds = {"rounds": ["Hurry."], **pressure}
+    return make_case(id="hurried", kind=kind, conditions=[], intervention=None, chain=None, sinks={}, pressure=rounds)
+
+
+@pytest.mark.parametrize("kind", ["negative_control", "positive_control", "plain"])
+def test_only_a_trap_with_neutral_rounds_has_a_second_arm(kind: str) -> None:
+    trap, without = pressed("trap", neutral=["Go on."]), pressed("trap")
+    plan = built(trap, subjects=("s", "t"), repeat=2)
+    assert [(t.repetition, t.subject, t.condition) for t in plan.trials] == [
+        (repetition, subject, arm) for repetition in (1, 2) for subject in ("s", "t") for arm in ("plain", "neutral")
+    ]
+    assert [t.arm for t in plan.trials] == [None] * 8
+    assert [t.condition for t in built(without).trials] == ["plain"]
+    assert [t.condition for t in built(pressed(kind, neutral=["Go on."])).trials] == ["plain"]
+    assert [t.condition for t in built(trap, neutral=False).trials] == ["plain"]
+    assert [t.condition for t in built(trap, conditions=["baseline"]).trials] == ["plain", "neutral"]
+
+
 def test_chosen_conditions_keep_the_cases_order() -> None:
     plan = built(HARDENED, conditions=["hardened", "baseline"])
     assert [t.condition for t in plan.trials] == ["baseline", "hardened"]
