@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from oyer.cli.project import PlacedProject
     from oyer.cli.scopes import PlacedSuite, Scope
     from oyer.engine import SubjectSpec
-    from oyer.records import Condition, Evaluator, Qualification, Rubric
+    from oyer.records import Condition, Evaluator, OrderKind, Qualification, Rubric
 
 __all__ = ["FIXED", "Selection", "judged_by", "plugged", "qualified", "read_key", "select", "selection_options"]
 
@@ -88,7 +88,7 @@ class Selection(NamedTuple):
     suite: PlacedSuite | None = None
     rubrics: Mapping[str, Rubric] = {}
     evaluators: Mapping[str, Evaluator] = {}
-    order: Literal["fixed", "shuffled"] = "fixed"
+    order: OrderKind = "fixed"
     project: PlacedProject | None = None
     qualifications: Mapping[str, Qualification] = {}
     unqualified: Mapping[str, str] = {}

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from oyer.adjudicate import BUILT_IN, Judge, SeriesResult
-from oyer.records import Admits, Case, Condition, Evaluator, LoadedCase, Plan, Qualification, Rubric, TrialSuite
+from oyer.records import (
+    Admits,
+    Case,
+    Condition,
+    Evaluator,
+    LoadedCase,
+    OrderKind,
+    Plan,
+    Qualification,
+    Rubric,
+    TrialSuite,
+)
 from oyer.subjects import ModelSettings
 
 __all__ = ["CaseSource", "OnProgress", "Progress", "Registered", "RunRequest", "SeriesOutcome", "SubjectSpec"]
@@ -75,7 +85,7 @@ class RunRequest:
     jobs: int = 1
     arguments: tuple[str, ...] = ()
     registered: Registered | None = None
-    order: Literal["fixed", "shuffled"] = "fixed"
+    order: OrderKind = "fixed"
     suite: TrialSuite | None = None
     rubrics: Mapping[str, Rubric] = field(default_factory=dict)
     evaluators: Mapping[str, Evaluator] = field(default_factory=dict)

@@ -127,7 +127,8 @@ from oyer.records.rubric_rules import facts_of, rubric_breaches, rubric_flaws
 from oyer.records.schema import json_schema, kind_of
 from oyer.records.sequence import compose, members_of, segments_of, sequence_breaches
 from oyer.records.source_text import MAX_SAFE_INTEGER, Path, nearest, path_text
-from oyer.records.suite import Aggregate, Exclusion, Order, Sequence, Sequential, SuiteCase, SuiteRepeat, TrialSuite
+from oyer.records.stopping import Order, OrderKind, Sequential, SeriesBudget
+from oyer.records.suite import Aggregate, Exclusion, Sequence, SuiteCase, SuiteRepeat, TrialSuite
 from oyer.records.suite_rules import controls_of, set_breaches, suite_breaches
 from oyer.records.tool_names import NamedTool, tool_breaches, tools_named
 from oyer.records.validation import find_problems, problems_of, validate, validate_as
@@ -217,6 +218,7 @@ __all__ = [
     "NonCompletionResult",
     "Oracle",
     "Order",
+    "OrderKind",
     "Outcome",
     "OutcomeForm",
     "OverRefusal",
@@ -260,6 +262,7 @@ __all__ = [
     "Sequence",
     "Sequential",
     "Series",
+    "SeriesBudget",
     "SeriesId",
     "Server",
     "Session",

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from oyer.records.canonical import digest
 from oyer.records.case import CONDITIONS, Case, Condition
 from oyer.records.model import Flaw, Json, Record, refuse
+from oyer.records.stopping import OrderKind, Sequential, SeriesBudget
 
 __all__ = ["Attempts", "Plan", "PlanFile", "PlannedCase", "PlannedModel", "PlannedTrial", "Repeat", "Series"]
 
@@ -55,9 +56,14 @@ class PlannedTrial(Record):
 
 
 class Repeat(Record):
-    """How often each trial is repeated, declared before any result exists."""
+    """How often each trial is repeated, declared before any result exists.
+
+    With a `sequential` rule `fixed` is the most that may run; with a `budget` the series may stop before that too.
+    """
 
     fixed: int = Field(default=1, ge=1, le=1_000_000)
+    sequential: Sequential | None = None
+    budget: SeriesBudget | None = None
 
 
 class Attempts(Record):
@@ -75,7 +81,8 @@ class Plan(Record):
     subjects: tuple[str, ...] = Field(min_length=1)
     models: Mapping[str, PlannedModel] = Field(default_factory=dict, description="by subject, of those that have one")
     conditions: tuple[Condition, ...] = ()
-    order: Literal["fixed", "shuffled"] = "fixed"
+    order: OrderKind = "fixed"
+    order_by: Literal["case", "condition"] | None = Field(default=None, description="what a grouped order groups by")
     seed: int
     repeat: Repeat = Repeat()
     attempts: Attempts = Attempts()

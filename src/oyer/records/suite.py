@@ -13,8 +13,9 @@ from pydantic import Field, model_validator
 from oyer.records.case import Condition
 from oyer.records.model import Flaw, Record, refuse
 from oyer.records.plan import Attempts
+from oyer.records.stopping import Order, Sequential, SeriesBudget
 
-__all__ = ["Aggregate", "Exclusion", "Order", "Sequence", "Sequential", "SuiteCase", "SuiteRepeat", "TrialSuite"]
+__all__ = ["Aggregate", "Exclusion", "Sequence", "SuiteCase", "SuiteRepeat", "TrialSuite"]
 
 
 class SuiteCase(Record):
@@ -36,54 +37,12 @@ class Sequence(Record):
     share: Literal["session", "world"] = "session"
 
 
-class Order(Record):
-    """In which order trials run. The realised order is evidence."""
-
-    kind: Literal["fixed", "shuffled", "williams", "grouped"] = "fixed"
-    by: Literal["case", "condition"] | None = None
-    seed: int = Field(default=0, ge=0)
-
-    @model_validator(mode="after")
-    def _grouped_by(self) -> Self:
-        if (self.kind == "grouped") != (self.by is not None):
-            refuse(Flaw(("by",), "`by: case` or `by: condition` belongs to `kind: grouped`, and to no other"))
-        return self
-
-
-class Sequential(Record):
-    """A stopping rule with an anytime-valid test. Everything it decides by stands here, before the first trial."""
-
-    test: Literal["bernoulli", "mcnemar", "sprt"]
-    side: Literal["greater", "less", "two"] = "two"
-    p0: float | None = Field(default=None, gt=0, lt=1)
-    p1: float | None = Field(default=None, gt=0, lt=1)
-    a: float = Field(default=1.0, gt=0)
-    b: float = Field(default=1.0, gt=0)
-    alpha: float = Field(default=0.05, gt=0, lt=1)
-    beta: float = Field(default=0.2, gt=0, lt=1)
-    min: int = Field(ge=1)
-    max: int = Field(ge=1)
-    look_every: int = Field(default=1, ge=1)
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        flaws: list[Flaw] = []
-        if self.min > self.max:
-            flaws.append(Flaw(("min",), "min lies above max"))
-        if self.test in ("bernoulli", "sprt") and self.p0 is None:
-            flaws.append(Flaw(("p0",), f"the {self.test} test needs p0"))
-        if self.test == "sprt" and (self.p1 is None or self.p1 == self.p0):
-            flaws.append(Flaw(("p1",), "the sprt needs p1, another than p0"))
-        if flaws:
-            refuse(*flaws)
-        return self
-
-
 class SuiteRepeat(Record):
-    """How often each trial runs: a fixed number, or a rule that stops."""
+    """How often each trial runs: a fixed number, or a rule that stops; and what the whole series may use."""
 
     fixed: int | None = Field(default=None, ge=1, le=1_000_000)
     sequential: Sequential | None = None
+    budget: SeriesBudget | None = None
 
     @model_validator(mode="after")
     def _one_rule(self) -> Self:

@@ -76,7 +76,7 @@ def test_a_plan_holds_what_the_suite_declares(place: Path, capsys: pytest.Captur
     [
         ("order: {kind: williams, seed: 1}\n", "E-SUITE-ORDER", ": order"),
         ("order: {kind: grouped, by: case}\n", "E-SUITE-ORDER", ": order"),
-        ("repeat: {sequential: {test: mcnemar, min: 5, max: 9}}\n", "E-SUITE-REPEAT", ": repeat"),
+        ("repeat: {sequential: {test: mcnemar, of: performed(a).completed, between: [a, b], min: 5, max: 9}}\n", "E-SUITE-REPEAT", ": repeat"),
     ],
 )
 def test_what_this_version_cannot_do_is_refused_when_it_is_planned(
