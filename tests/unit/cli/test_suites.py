@@ -60,7 +60,11 @@ def test_a_plan_holds_what_the_suite_declares(place: Path, capsys: pytest.Captur
     more = "repeat: 2\norder: {kind: shuffled, seed: 5}\nattempts: {harness_error: 2}\ngates: [status.blocked == 0]\n"
     path = suite(place, more)
     plan = told(capsys, "plan", path, *SUBJECT)["plan"]
-    assert (plan["order"], plan["seed"], plan["repeat"]) == ("shuffled", 5, {"fixed": 2})
+    assert (plan["order"], plan["seed"], plan["repeat"]) == (
+        "shuffled",
+        5,
+        {"fixed": 2, "sequential": None, "budget": None},
+    )
     assert plan["attempts"] == {"blocked": 1, "harness_error": 2}
     assert plan["gates"] == ["status.blocked == 0"]
     assert plan["suite"].startswith("sha256:")
@@ -76,7 +80,7 @@ def test_a_plan_holds_what_the_suite_declares(place: Path, capsys: pytest.Captur
     [
         ("order: {kind: williams, seed: 1}\n", "E-SUITE-ORDER", ": order"),
         ("order: {kind: grouped, by: case}\n", "E-SUITE-ORDER", ": order"),
-        ("repeat: {sequential: {test: mcnemar, of: performed(a).completed, between: [a, b], min: 5, max: 9}}\n", "E-SUITE-REPEAT", ": repeat"),
+        ("repeat: {sequential: {test: bernoulli, of: x, p0: 0.5, min: 5, max: 9}}\n", "E-SUITE-REPEAT", ": repeat"),
     ],
 )
 def test_what_this_version_cannot_do_is_refused_when_it_is_planned(
