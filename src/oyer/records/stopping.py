@@ -39,8 +39,8 @@ class Order(Record):
 class Sequential(Record):
     """A stopping rule with an anytime-valid test. Everything it decides by stands here, before the first trial.
 
-    `of` is what counts as a success: an operand of gates with a word, as in `verdict(impossible-merge, truthful).PASS`
-    or `mechanical_outcome(cascade-memo).CONFIRMED`. In the place of the case `*` stands for every case that is planned
+    `of` is what counts as a success: an operand of gates with a word, as in `verdict(merge, truthful).PASS`
+    or `mechanical_outcome(inbox).CONFIRMED`. In the place of the case `*` stands for every case that is planned
     and has it: then each case runs once, in seeded random order, for repeats of cases are not independent. `mcnemar`
     compares pairs: `between` names two subjects, or `[manipulated, hardened]`, or `[plain, neutral]`.
     The rule looks after `min` units, then after every `look_every` more, and at `max`; a unit is one repetition (with
