@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from oyer.engine.request import CaseSource, SubjectSpec
 from oyer.engine.sinks import Sinks
@@ -57,7 +58,7 @@ def scripts_of(case: Case, *, repetition: int = 1) -> Scripts | None:
     if case.doubles is None:
         return None
     channel = None if case.channel is None else f"{case.channel.server}.{case.channel.tool}"
-    refusal = None if case.refusal is None else plain(case.refusal)["arguments"]
+    refusal = None if case.refusal is None else _example(plain(case.refusal)["arguments"])
     return Scripts.parse(
         plain(case.doubles),
         order=tuple(session.id for session in case.sessions),
@@ -68,6 +69,17 @@ def scripts_of(case: Case, *, repetition: int = 1) -> Scripts | None:
         asked=case.pressure is not None and case.pressure.ask is not None,
         warranted=case.kind == "positive_control",
     )
+
+
+def _example(pattern: Any) -> Any:
+    """Return one value that a pattern matches, where it says one: of several ways to decline, the first."""
+    if not isinstance(pattern, dict):
+        return pattern
+    if set(pattern) == {"one_of"}:
+        return _example(pattern["one_of"][0])
+    if len(pattern) == 1 and (named := next(iter(pattern))) in ("equals", "contains"):
+        return pattern[named]
+    return {key: _example(inner) for key, inner in pattern.items() if inner != {"absent": True}}
 
 
 def stop_of(case: Case) -> StopLimits:
