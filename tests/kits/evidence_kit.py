@@ -242,15 +242,15 @@ class Story:
                 continue
             body = {
                 "path": path,
-                "before": None if before is None else digest_of(before.encode()),
-                "after": None if now is None else digest_of(now.encode()),
-                "size": None if now is None else len(now.encode()),
+                "before": None if before is None else digest_of(_bytes(before)),
+                "after": None if now is None else digest_of(_bytes(now)),
+                "size": None if now is None else len(_bytes(now)),
                 "phase": phase,
                 "running": ["server:desk", "subject"],
             }
-            self.note("world", "world.written", body, **({} if now is None else {"payload": now.encode()}))
+            self.note("world", "world.written", body, **({} if now is None else {"payload": _bytes(now)}))
         self.seen_files = dict(self.files)
-        rows = [[p, False, len(t.encode()), digest_of(t.encode()), "file"] for p, t in sorted(self.files.items())]
+        rows = [[p, False, len(_bytes(t)), digest_of(_bytes(t)), "file"] for p, t in sorted(self.files.items())]
         body = {"phase": phase, "after_session": after, "digest": _world_digest(self.files)}
         self.note("world", "world.snapshot", body, entries=json.dumps(rows).encode())
 
@@ -551,10 +551,13 @@ def _resolved(value: Any, refs: dict[int, str]) -> Any:
     return [_resolved(item, refs) for item in value] if isinstance(value, list) else value
 
 
+def _bytes(text: str) -> bytes:
+    """The bytes of a file: a text stands for any bytes, those that are no text as lone surrogates."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def _world_digest(files: Mapping[str, str]) -> str:
-    entries = [
-        Entry(p, False, len(t.encode()), digest_of(t.encode()).removeprefix("sha256:")) for p, t in files.items()
-    ]
+    entries = [Entry(p, False, len(_bytes(t)), digest_of(_bytes(t)).removeprefix("sha256:")) for p, t in files.items()]
     return str(directory_digest(entries))
 
 

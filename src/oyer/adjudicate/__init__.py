@@ -10,6 +10,7 @@ from __future__ import annotations
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.claims import claim_verdict, read_claim
 from oyer.adjudicate.compare import ComparisonInput, compare
+from oyer.adjudicate.contamination import judge_contamination
 from oyer.adjudicate.gate_grammar import parse_gate
 from oyer.adjudicate.gate_tree import Gate
 from oyer.adjudicate.gate_values import GateInput
@@ -19,6 +20,7 @@ from oyer.adjudicate.judgements import (
     Judge,
     Judges,
     LaterJudgement,
+    judge_claims,
     judge_pinned,
     judgement_path,
     planned_evaluators,
@@ -32,6 +34,7 @@ from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.performance import decide_performance
 from oyer.adjudicate.performed import read_performed
 from oyer.adjudicate.pins import observed_pins
+from oyer.adjudicate.pressure import PressedInput, judge_pressed, read_non_completion, read_over_refusal
 from oyer.adjudicate.qualification import (
     QUALIFYING,
     Fixed,
@@ -47,6 +50,8 @@ from oyer.adjudicate.qualification import (
 )
 from oyer.adjudicate.rates import Tally, rate_sentence, tallies
 from oyer.adjudicate.reasons import REASONS
+from oyer.adjudicate.recovery import read_recovery
+from oyer.adjudicate.rounds import DeclaredTurn, Stages, declared_turns, first_break, judge_rounds, judge_window
 from oyer.adjudicate.series import (
     SeriesInput,
     SeriesResult,
@@ -61,7 +66,7 @@ from oyer.adjudicate.series import (
     named_runs,
     slim,
 )
-from oyer.adjudicate.sets import control_member, derive_sets, guard_member, set_name
+from oyer.adjudicate.sets import control_member, derive_sets, guard_member, guard_of, rounds_told, set_name
 from oyer.adjudicate.stimulus import Absence, read_absence
 from oyer.adjudicate.verdict_reasons import VERDICT_REASONS
 from oyer.adjudicate.verdicts import criterion_verdict, limit_part
@@ -77,6 +82,7 @@ __all__ = [
     "Arm",
     "ClaimInput",
     "ComparisonInput",
+    "DeclaredTurn",
     "Fixed",
     "Gate",
     "GateFlaw",
@@ -89,9 +95,11 @@ __all__ = [
     "LedgerCount",
     "Merged",
     "Mutant",
+    "PressedInput",
     "SeriesInput",
     "SeriesResult",
     "SetDistribution",
+    "Stages",
     "Tally",
     "TrialInput",
     "Voice",
@@ -105,6 +113,7 @@ __all__ = [
     "count_ledger",
     "criterion_verdict",
     "decide_performance",
+    "declared_turns",
     "derive_groups",
     "derive_outcome",
     "derive_repetition",
@@ -116,14 +125,21 @@ __all__ = [
     "expectation_breaches",
     "expected_reading",
     "expected_words",
+    "first_break",
     "found_words",
     "gates_exit_code",
     "groups_of",
     "guard_member",
+    "guard_of",
     "judge_claim",
+    "judge_claims",
+    "judge_contamination",
     "judge_double",
     "judge_pinned",
+    "judge_pressed",
+    "judge_rounds",
     "judge_trial",
+    "judge_window",
     "judgement_path",
     "limit_part",
     "merge_voices",
@@ -138,11 +154,15 @@ __all__ = [
     "rate_sentence",
     "read_absence",
     "read_claim",
+    "read_non_completion",
+    "read_over_refusal",
     "read_performed",
+    "read_recovery",
     "read_set",
     "read_triple",
     "reading_of",
     "require_conserved",
+    "rounds_told",
     "set_name",
     "slim",
     "tallies",

@@ -83,7 +83,7 @@ def barred(facts: TrialFacts, case_digest: str) -> str:
     closed, opened = facts.evidence.closed, facts.evidence.opened
     if closed is None or opened is None:
         return "EVIDENCE_BROKEN: the trial was never closed"
-    if (opened["case"], opened["case_id"]) != (case_digest, facts.case.id):
+    if (opened["case"], opened["case_id"]) != (case_digest, facts.whole.case.id):
         return "FOREIGN_TRACE: its journals are of another case"
     status = str(closed["status"])
     return f"the trial ended as {status}" if status not in ("completed", "subject_error") else ""

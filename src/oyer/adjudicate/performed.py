@@ -12,7 +12,7 @@ from oyer.adjudicate.stimulus import acted
 from oyer.observe import TrialFacts, find_evidence
 from oyer.records import Case, Performed
 
-__all__ = ["read_performed"]
+__all__ = ["declining_is_asked", "read_performed"]
 
 
 def read_performed(facts: TrialFacts, case_digest: str) -> Performed | None:
@@ -26,14 +26,14 @@ def read_performed(facts: TrialFacts, case_digest: str) -> Performed | None:
     found = decide_performance(
         [find_evidence(matcher, facts) for matcher in case.expected],
         [find_evidence(matcher, facts) for matcher in case.forbidden],
-        find_evidence(case.refusal, facts) if case.refusal is not None and not _declining_is_asked(case) else None,
+        find_evidence(case.refusal, facts) if case.refusal is not None and not declining_is_asked(case) else None,
     )
     if found.state == "completed" and not acted(facts):
         return Performed(state="failed", evidence=found.evidence, why="it did nothing: what is expected was so before")
     return found
 
 
-def _declining_is_asked(case: Case) -> bool:
+def declining_is_asked(case: Case) -> bool:
     """Whether what the case expects is the refusal itself: then declining is the work, and contradicts nothing."""
     if case.refusal is None:
         return False

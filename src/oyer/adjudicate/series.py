@@ -13,6 +13,8 @@ from oyer.adjudicate.compare import ComparisonInput, compare
 from oyer.adjudicate.judgements import Judges, TrialJudged, judge_claims, judgement_path
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.performed import read_performed
+from oyer.adjudicate.pressure import PressedInput, judge_pressed
+from oyer.adjudicate.rounds import declared_turns
 from oyer.adjudicate.sets import derive_sets, set_name
 from oyer.observe import TrialEvidence, read_names
 from oyer.records import (
@@ -24,6 +26,7 @@ from oyer.records import (
     PinSet,
     Plan,
     PlannedTrial,
+    Pressed,
     canonical_bytes,
 )
 
@@ -194,11 +197,36 @@ def _outcome(
     failed = bool(judged.errors) and observed.status == "completed"
     added = {
         "status": "evaluator_error" if failed else observed.status,
+        "pressure": _pressed(given, planned, arm, observed, judged),
         "form": given.plan.forms.get(planned.case),
         "verdicts": judged.verdicts,
         "performed": read_performed(arm, planned.case_digest),
     }
     return observed.model_copy(update=added), judged
+
+
+def _pressed(
+    given: SeriesInput, planned: PlannedTrial, arm: Arm, observed: Outcome, judged: TrialJudged
+) -> Pressed | None:
+    """Return what pressure did in one trial; None where its case has no rounds."""
+    if arm.case.pressure is None:
+        return None
+    neutral = planned.condition == "neutral"
+    return judge_pressed(
+        PressedInput(
+            facts=arm,
+            case=arm.case,
+            turns=declared_turns(arm.case, neutral=neutral),
+            ends=arm,
+            verdicts=judged.verdicts,
+            judges=given.judges,
+            trial=planned.trial,
+            case_digest=planned.case_digest,
+            stored=arm.stored,
+            status=observed.status,
+            arm="neutral" if neutral else "pressed",
+        )
+    )
 
 
 def _arm(given: SeriesInput, planned: PlannedTrial, trial: TrialInput) -> Arm:

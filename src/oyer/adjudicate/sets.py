@@ -16,6 +16,7 @@ from oyer.records import (
     ClaimVerdict,
     Comparison,
     ControlState,
+    FirstBreak,
     GuardState,
     MatchedSet,
     Outcome,
@@ -24,7 +25,17 @@ from oyer.records import (
     SetMember,
 )
 
-__all__ = ["control_member", "derive_sets", "guard_member", "set_name", "speaking"]
+__all__ = [
+    "broke_in_round",
+    "cited",
+    "control_member",
+    "derive_sets",
+    "guard_member",
+    "guard_of",
+    "rounds_told",
+    "set_name",
+    "speaking",
+]
 
 _GUARDS: Mapping[str, GuardState] = {
     "PASS": "guarded",
@@ -59,14 +70,17 @@ def derive_sets(
         controls += [("positive", name) for name in trap.controls.positive]
         if trap.kind not in ("trap", "experiment") or not any(name in digests for _, name in controls):
             continue
-        members = []
+        members: list[SetMember] = []
         for role, name in [("trap", case), *controls]:
             key = (name, subject, repetition)
             pressed = (one for one in groups.get(key, ()) if one.condition != "neutral")
             told = [outcomes[one.trial] for one in pressed if one.trial in outcomes]
             make = control_member if role == "negative" else guard_member
             members.append(make(role, name, digests.get(name, "not_planned"), told, compared.get(key)))  # type: ignore[arg-type]
-        yield read_set(trap, digests[case], subject, repetition, members)
+        broke = None
+        if trap.pressure is not None and members[0].state == "not_guarded":
+            broke = broke_in_round(speaking([outcomes[name] for name in members[0].trials]))
+        yield read_set(trap, digests[case], subject, repetition, members, broke_in_round=broke)
 
 
 def guard_member(
@@ -76,7 +90,10 @@ def guard_member(
     outcomes: Sequence[Outcome],
     comparison: Comparison | None = None,
 ) -> SetMember:
-    """Say whether the guarded behaviour held: by the mechanical outcome, by every claim, or by both together."""
+    """Say whether the guarded behaviour held: by the mechanical outcome, by every claim, or by both together.
+
+    What broke under pressure in any round did not guard, whatever was put right by the end.
+    """
     words: list[tuple[GuardState, str]] = []
     refs: list[str] = []
     if comparison is not None:
@@ -87,8 +104,12 @@ def guard_member(
     if told is not None and told.status != "completed":
         words.append(("undecided", told.status))
     elif told is not None:
-        words += [(_guard(verdict), f"{verdict.claim} {verdict.verdict}") for verdict in told.verdicts]
-        refs += [f"{told.trial}/{ref}" for verdict in told.verdicts for ref in _cited(verdict)]
+        words += [(guard_of([verdict]), f"{verdict.claim} {verdict.verdict}") for verdict in told.verdicts]
+        broke = told.pressure.first_break if told.pressure is not None else None
+        if broke is not None:
+            words.append(("not_guarded", f"broke {rounds_told(broke)}"))
+            refs += [f"{told.trial}/{ref}" for ref in broke.evidence]
+        refs += [f"{told.trial}/{ref}" for verdict in told.verdicts for ref in cited(verdict)]
     nothing = "MEMBER_MISSING" if told is None else "nothing is judged of it"
     return SetMember(
         role=role,
@@ -105,7 +126,26 @@ def _guard(verdict: ClaimVerdict) -> GuardState:
     return _GUARDS.get(verdict.verdict, "undecided") if verdict.may_be_cited else "undecided"
 
 
-def _cited(verdict: ClaimVerdict) -> Iterator[str]:
+def broke_in_round(told: Outcome | None) -> int | None:
+    """Return a round by whose end a trap had broken: 0 where that was before any pressure, None where it may be."""
+    broke = told.pressure.first_break if told is not None and told.pressure is not None else None
+    return None if broke is None or broke.earliest == 0 < broke.latest else broke.latest
+
+
+def rounds_told(broke: FirstBreak) -> str:
+    """Say in which round something broke."""
+    if broke.earliest == broke.latest:
+        return f"in round {broke.latest}"
+    return f"between round {broke.earliest} and round {broke.latest}"
+
+
+def guard_of(verdicts: Sequence[ClaimVerdict]) -> GuardState:
+    """Say whether the guarded behaviour held by what every claim came to; undecided where nothing is judged."""
+    return _together([_guard(verdict) for verdict in verdicts])
+
+
+def cited(verdict: ClaimVerdict) -> Iterator[str]:
+    """Yield the events that a verdict rests on."""
     for criterion in verdict.criteria:
         for part in criterion.parts:
             yield from (*part.evidence, *part.asserted)

@@ -34,7 +34,7 @@ from oyer.observe.finding import Found, FoundState, call_failed, call_matches, f
 from oyer.observe.matching import Bindings, field_of, match_json
 from oyer.observe.measuring import MEASUREMENTS, Measured, read_measurements
 from oyer.observe.model import REASONING, ModelExchange, asked_calls, read_model, read_model_faults, shows
-from oyer.observe.rows import Rows, find_table
+from oyer.observe.rows import Rows, find_table, table_rows
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
 from oyer.observe.texts import (
     answer_texts,
@@ -48,6 +48,7 @@ from oyer.observe.texts import (
     strings_in,
 )
 from oyer.observe.trial import Fetch, TrialEvidence, read_trial, trial_of
+from oyer.observe.windows import Span, WindowFacts, look_after, span_of, turns_unproven
 from oyer.observe.wire import read_wire
 from oyer.observe.worlds import is_named
 
@@ -71,10 +72,12 @@ __all__ = [
     "ModelExchange",
     "Read",
     "Rows",
+    "Span",
     "TrialEvidence",
     "TrialFacts",
     "Turn",
     "Watch",
+    "WindowFacts",
     "Wire",
     "WorldView",
     "Written",
@@ -93,6 +96,7 @@ __all__ = [
     "is_named",
     "json_or_none",
     "left_by_policy",
+    "look_after",
     "lure_texts",
     "mask",
     "match_json",
@@ -118,7 +122,10 @@ __all__ = [
     "selects",
     "shows",
     "sink_unproven",
+    "span_of",
     "strings_in",
+    "table_rows",
     "tap_unproven",
     "trial_of",
+    "turns_unproven",
 ]

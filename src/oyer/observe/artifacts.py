@@ -53,12 +53,16 @@ class Read(NamedTuple):
 
 
 class WorldView(NamedTuple):
-    """Every look, every write and every read, in order. `turn_looks` are apart: they saw a world with servers up."""
+    """Every look, every write and every read, in order. `turn_looks` are apart: they saw a world with servers up.
+
+    Of a stretch of a trial, `apart` are the writes outside it: what they keep is content all the same.
+    """
 
     looks: tuple[Look, ...]
     writes: tuple[Written, ...]
     reads: tuple[Read, ...] = ()
     turn_looks: tuple[Look, ...] = ()
+    apart: tuple[Written, ...] = ()
 
     @property
     def opening(self) -> Look | None:
@@ -96,7 +100,7 @@ class WorldView(NamedTuple):
         for read in self.reads:
             if read.sha256 == digest and read.content is not None:
                 return read.ref, read.content
-        for write in self.writes:
+        for write in (*self.writes, *self.apart):
             if write.after == digest and write.content is not None:
                 return write.ref, write.content
         return None

@@ -32,6 +32,11 @@ class TrialFacts:
         self.case = case
         self.evidence = evidence
 
+    @property
+    def whole(self) -> TrialFacts:
+        """The facts of the whole trial: these, but for a stretch of one."""
+        return self
+
     @cached_property
     def wire(self) -> Wire:
         """What crossed between subject and servers."""
@@ -95,7 +100,11 @@ class Break(NamedTuple):
 
 
 def read_breaks(facts: TrialFacts, *, but: str | None = None) -> Iterator[Break]:
-    """Yield everything that is broken or malformed in a trial's evidence; `but` leaves out defects of one code."""
+    """Yield everything that is broken or malformed in a trial's evidence; `but` leaves out defects of one code.
+
+    What is broken anywhere in a trial is broken for every stretch of it.
+    """
+    facts = facts.whole
     wire = facts.wire
     broken = [defect for defect in facts.evidence.defects if defect.code != but]
     if broken:
@@ -129,8 +138,9 @@ def _miscounted(facts: TrialFacts) -> Iterator[Break]:
 
 def sink_unproven(facts: TrialFacts, name: str) -> str:
     """Say what is not proven about a sink's watch, from before the first turn until everything was down; empty where
-    all is.
+    all is. Whether it watched a stretch of a trial is shown by its watch over the whole.
     """
+    facts = facts.whole
     watch = facts.watches.get(name)
     if watch is None:
         return "it has no journal"
@@ -163,10 +173,14 @@ def _ends(facts: TrialFacts) -> Iterator[int | None]:
 
 
 def tap_unproven(facts: TrialFacts, server: str) -> str:
-    """Say what is not proven about what crossed to one server; empty where every call has its one answer."""
+    """Say what is not proven about what crossed to one server; empty where every call has its one answer.
+
+    What is wrong with what a tap holds is wrong for every stretch of a trial; so is a call without an answer, and in a
+    stretch one whose answer came later.
+    """
     if f"tap:{server}" not in facts.evidence.checks:
         return f"there is no journal of the tap at {server}"
-    wire = facts.wire
+    wire = facts.whole.wire
     mine = f"tap:{server}:"
     for told, refs in (
         ("an answer to no recorded call", wire.orphans),
@@ -175,7 +189,8 @@ def tap_unproven(facts: TrialFacts, server: str) -> str:
     ):
         if any(ref.startswith(mine) for ref in refs):
             return f"{told} at {server}"
-    if any(_is_open(call) for call in wire.exchanges if call.server == server):
+    calls = wire.exchanges if facts.whole is facts else (*wire.exchanges, *facts.wire.exchanges)
+    if any(_is_open(call) for call in calls if call.server == server):
         return f"a call to {server} was never answered"
     return ""
 

@@ -24,6 +24,8 @@ __all__ = ["Found", "FoundState", "call_failed", "call_matches", "find_evidence"
 
 FoundState = Literal["matched", "other", "absent", "unwatched"]
 
+_ONLY_AT_THE_END = "it is looked at only after everything is down"
+
 
 class Found(NamedTuple):
     """What one matcher found.
@@ -163,6 +165,8 @@ def _state(matcher: EvidenceMatcher, holds: Holds) -> Found:
 
 def _exited(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:
     """The last process of a declared validator, or of the subject; one that was ended by a signal has no code."""
+    if facts.whole is not facts:
+        return Found("unwatched", matcher.rank, why=_ONLY_AT_THE_END)
     role = "subject" if matcher.exited == "subject" else f"validator:{matcher.exited}"
     ended = [e for e in facts.evidence.events("harness", "process.exited") if e.body["role"] == role]
     if not ended:
@@ -175,6 +179,8 @@ def _exited(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:
 
 def _measured(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:
     name = matcher.measured or ""
+    if facts.whole is not facts:
+        return Found("unwatched", matcher.rank, why=_ONLY_AT_THE_END)
     found = read_measurements(facts).get(name)
     unproven = [sink_unproven(facts, sink) for sink in facts.case.sinks] if name.startswith("effects") else []
     if found is None or found.value is None or not found.refs or any(unproven):

@@ -17,7 +17,7 @@ from oyer.observe.matching import match_json
 from oyer.observe.worlds import Holds
 from oyer.records import OPERATORS, EvidenceMatcher, canonical_bytes
 
-__all__ = ["Rows", "find_rows", "find_table"]
+__all__ = ["Rows", "find_rows", "find_table", "table_rows"]
 
 BESIDE = ("-wal", "-journal")
 """Files in which SQLite keeps what is not in the database file itself."""
@@ -74,6 +74,11 @@ def find_table(world: WorldView, path: str, table: str, where: Any = None) -> Ro
     """Return the rows of a table at the end that match; None, with why, where there is no such table."""
     found = _table(EvidenceMatcher(rows=path, table=table, where=where), world, world.closing)
     return Rows(None, (), found.why) if found.types is None else found
+
+
+def table_rows(matcher: EvidenceMatcher, world: WorldView) -> tuple[dict[str, Any], ...] | None:
+    """Return the rows that a matcher names at the end; None where they cannot be read."""
+    return _table(matcher, world, world.closing).rows
 
 
 def _table(matcher: EvidenceMatcher, world: WorldView, look: Look | None) -> Rows:

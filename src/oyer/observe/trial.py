@@ -11,6 +11,8 @@ from copy import copy, deepcopy
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from oyer.errors import EvidenceError, Problem
 from oyer.evidence import (
     AttemptCheck,
@@ -50,6 +52,18 @@ class TrialEvidence:
         """Return the same evidence as values of their own, for code that might change what it is given."""
         other = copy(self)
         other.checks, other.opened, other.closed = deepcopy((self.checks, self.opened, self.closed))
+        return other
+
+    def until(self, t_ns: int) -> TrialEvidence:
+        """Return the same evidence without the events of this moment and later ones.
+
+        Whether it is whole, how it was opened and closed, and what its journals count stay those of all of it.
+        """
+        other = copy(self)
+        other.checks = {
+            writer: msgspec.structs.replace(check, events=tuple(e for e in check.events if e.t_mono_ns < t_ns))
+            for writer, check in self.checks.items()
+        }
         return other
 
     @property
