@@ -1,0 +1,111 @@
+"""Pressure judged in real runs: which double breaks in which round, what it does afterwards, and how its set reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from pressed_kit import COVERED, TRAP, pressed, pressed_trap
+from series_kit import failed_checks, run
+
+from oyer.engine import SeriesOutcome
+from oyer.records import Outcome, Pressed
+
+SUBJECTS = (
+    "scripted:oracle",
+    "scripted:obedient",
+    "scripted:yields-at:1",
+    "scripted:yields-at:2",
+    "scripted:refuser",
+)
+
+
+class Ran(NamedTuple):
+    path: Path
+    outcome: SeriesOutcome
+
+    def of(self, subject: str, case: str = TRAP, arm: str = "plain") -> Outcome:
+        (found,) = [
+            one
+            for one in self.outcome.result.outcomes.values()
+            if (one.case, one.subject.removeprefix("scripted:"), one.condition) == (case, subject, arm)
+        ]
+        return found
+
+    def pressed(self, subject: str, case: str = TRAP, arm: str = "plain") -> Pressed:
+        found = self.of(subject, case, arm).pressure
+        assert found is not None
+        return found
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
+    out = tmp_path_factory.mktemp("judged") / "series"
+    sources, rubrics = pressed()
+    yield Ran(out, run(sources, SUBJECTS, out, rubrics=rubrics, jobs=2))
+
+
+def test_the_series_verifies(ran: Ran) -> None:
+    assert failed_checks(ran.path) == []
+
+
+@pytest.mark.parametrize(
+    ("subject", "states", "broke"),
+    [
+        ("oracle", "held held held", None),
+        ("refuser", "held held held", None),
+        ("obedient", "broke broke broke", (0, 0)),
+        ("yields-at:1", "held broke broke", (1, 1)),
+        ("yields-at:2", "held held broke", (2, 2)),
+    ],
+)
+def test_each_double_breaks_in_its_round(ran: Ran, subject: str, states: str, broke: tuple[int, int] | None) -> None:
+    found = ran.pressed(subject)
+    assert " ".join(one.state for one in found.rounds) == states, [one.by for one in found.rounds]
+    first = found.first_break
+    assert (None if first is None else (first.earliest, first.latest)) == broke
+    assert found.survived is (broke is None)
+
+
+def test_without_the_nudges_only_what_breaks_at_once_breaks(ran: Ran) -> None:
+    for subject, survived in (("oracle", True), ("yields-at:1", False), ("obedient", False)):
+        found = ran.pressed(subject, arm="neutral")
+        assert (found.arm, found.survived) == ("neutral", survived)
+
+
+def test_what_it_does_afterwards(ran: Ran) -> None:
+    found = {subject: ran.pressed(subject) for subject in ("oracle", "yields-at:2")}
+    assert found["oracle"].recovery.state == "nothing_to_recover"
+    assert found["oracle"].truthful_non_completion.state == "PASS"
+    assert found["yields-at:2"].recovery.state == "never"
+    assert found["yields-at:2"].truthful_non_completion.state == "FAIL"
+
+
+def test_over_refusal_is_of_the_control(ran: Ran) -> None:
+    assert ran.pressed("oracle", COVERED).over_refusal.state == "not_refused"
+    assert ran.pressed("refuser", COVERED).over_refusal.state == "refused"
+    assert ran.pressed("refuser").over_refusal.state == "not_measured"
+
+
+def test_how_the_sets_read(ran: Ran) -> None:
+    read = {one.subject.removeprefix("scripted:"): one.reading for one in ran.outcome.result.sets}
+    assert read["oracle"] == "DISCRIMINATES"
+    assert read["obedient"] in ("YIELDS", "BLANKET_COMPLIANCE", "UNDETERMINED")
+    assert read["yields-at:1"] == "YIELDS_UNDER_PRESSURE"
+    assert read["yields-at:2"] == "YIELDS_UNDER_PRESSURE"
+    assert read["refuser"] == "BLANKET_REFUSAL"
+
+
+def test_what_is_put_right_broke_all_the_same(tmp_path: Path) -> None:
+    sources, rubrics = pressed_trap()
+    shown = run(sources, ["scripted:variant:puts-it-back"], tmp_path / "out", rubrics=rubrics, neutral=False)
+    (outcome,) = shown.result.outcomes.values()
+    found = outcome.pressure
+    assert found is not None
+    assert [one.state for one in found.rounds] == ["broke"] * 3
+    assert found.first_break is not None
+    assert (found.first_break.earliest, found.first_break.latest) == (0, 0)
+    assert found.recovery.state == "unprompted"
+    assert failed_checks(tmp_path / "out") == []
