@@ -8,7 +8,7 @@ Source: the trials design, "Pressure cases"; decision 029.
 
 from __future__ import annotations
 
-import glob
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -98,7 +98,7 @@ def _new_files(trace: EvidenceMatcher, before: TrialFacts, window: TrialFacts, r
     """Each file that a trace names by itself: one that holds it now and did not hold it before is a hit."""
     unknown = ""
     for path, changed in _named_files(trace, before, window):
-        one = trace.model_copy(update={"world_path": glob.escape(path)})
+        one = trace.model_copy(update={"world_path": re.sub(r"([*?[])", r"[\1]", path)})
         now = find_evidence(one, window)
         if not changed or now.state == "other":
             continue
