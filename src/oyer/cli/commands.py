@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 
 COMMANDS: Mapping[str, Entry] = {
     "demo": Entry("Start", "demo", "Run the packaged experiment against three scripted subjects, then verify it."),
-    "init": Entry("Start", "init", "Write an example project that runs, or a first case for a server."),
+    "init": Entry("Start", "init", "Write a project that runs, from an example or a packaged suite, or a first case."),
     "pin": Entry("Run", "pin", "Lock what a suite is made of, and say what moved since."),
     "plan": Entry("Run", "plan", "Say what would run, and write it down, signed, before it does."),
     "run": Entry("Run", "run", "Run cases against subjects and say what the evidence shows."),
@@ -38,7 +38,7 @@ COMMANDS: Mapping[str, Entry] = {
     "keygen": Entry("Evidence", "keygen", "Make a pair of keys to sign bundles and plans with."),
     "check": Entry("Authors", "check", "Check case files: every error at once, each at its place."),
     "qualify": Entry("Authors", "qualify", "Show cases to subjects whose truth is known: are they told apart?"),
-    "library": Entry("Authors", "library", "List the suites of the project and the packaged suites and cases."),
+    "library": Entry("Authors", "library", "List the suites and cases that there are, and say what each is about."),
     "schema": Entry("Authors", "schema", "Print or export the JSON Schemas of the records."),
     "conform": Entry("Machines", "conform", "Hold the scorer to a file of scoring vectors."),
     "doctor": Entry("Machines", "doctor", "Say what this machine can do, and what it lacks."),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from oyer.library.catalogue import (
         Packaged,
+        cases_with,
         demo_case,
         find_case,
         find_record,
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
         packaged_servers,
         packaged_suites,
         project_files,
+        start_files,
     )
 
 __all__ = [
     "Packaged",
+    "cases_with",
     "demo_case",
     "find_case",
     "find_record",
@@ -34,6 +37,7 @@ __all__ = [
     "packaged_servers",
     "packaged_suites",
     "project_files",
+    "start_files",
 ]
 
 

@@ -15,6 +15,7 @@ from oyer.errors import UsageError
 
 __all__ = [
     "Packaged",
+    "cases_with",
     "demo_case",
     "find_case",
     "find_record",
@@ -23,17 +24,22 @@ __all__ = [
     "packaged_servers",
     "packaged_suites",
     "project_files",
+    "start_files",
 ]
 
 _DEMO = "cascade-memo"
 
 
 class Packaged(NamedTuple):
-    """One packaged case or suite: its id, a line for people, and the file it stands in (which may hold several)."""
+    """One packaged case or suite: its id, a line for people, and the file it stands in (which may hold several).
+
+    `kind` is the kind of a case as it is written, `suite` for a packaged suite, and empty where nothing says it.
+    """
 
     name: str
     title: str
     path: Path
+    kind: str = ""
 
 
 @cache
@@ -65,6 +71,11 @@ def packaged_servers() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in place.glob("*.py") if not path.name.startswith("_")))
 
 
+def cases_with(suite: Packaged) -> tuple[Packaged, ...]:
+    """List the packaged cases that stand with a suite, in its directory or below."""
+    return tuple(case for case in packaged_cases() if case.path.is_relative_to(suite.path.parent))
+
+
 def find_case(name: str, own: Sequence[str] = ()) -> Path:
     """Return the file that holds a packaged case. Raises: UsageError E-CASE-UNKNOWN, naming what there is, the caller's
     `own` suites first.
@@ -74,9 +85,13 @@ def find_case(name: str, own: Sequence[str] = ()) -> Path:
             return case.path
     from oyer.records import nearest
 
-    packaged = tuple(case.name for case in packaged_cases())
     suites = tuple(suite.name for suite in packaged_suites())
-    close = nearest(name, (*own, *packaged, *suites))
+    every = tuple(case.name for case in packaged_cases())
+    # The cases of a family go by its name: nobody reads a list of all of them.
+    packaged = tuple(
+        case for case in every if not any("/" in suite and case.startswith(f"{suite}/") for suite in suites)
+    )
+    close = nearest(name, (*own, *every, *suites))
     meant = f"did you mean {close}? " if close else ""
     ours = f"a suite of the project ({', '.join(own)}), " if own else ""
     hint = f"{meant}name a file, {ours}a packaged suite ({', '.join(suites)}) or case: {', '.join(packaged)}"
@@ -106,6 +121,19 @@ def project_files() -> dict[str, bytes]:
     return {moved.get(name, name): (root / name).read_bytes() for name in names}
 
 
+def start_files() -> dict[str, bytes]:
+    """Return the files of a project that begins with a copy of a suite, its own apart, by their paths in it.
+
+    SUITE, FOLDER and ORIGIN stand in three of them for what the copy is called, where it lies and what it is of.
+    """
+    from importlib.resources import files
+
+    root = Path(str(files("oyer.library") / "start"))
+    ours = {path.name: path.read_bytes() for path in sorted(root.iterdir()) if path.is_file()}
+    project = project_files()
+    return {**ours, **{name: project[name] for name in (".gitignore", ".github/workflows/oyer.yaml")}}
+
+
 def demo_case() -> str:
     """Return the name of the packaged experiment that `oyer demo` runs."""
     return _DEMO
@@ -115,7 +143,8 @@ def _documents(path: Path, kind: str) -> Iterator[Packaged]:
     for document in path.read_bytes().decode().split("\n---\n"):
         fields = _top_level(document)
         if "id" in fields and fields.get("oyer") == kind:
-            yield Packaged(fields["id"], fields.get("title") or fields.get("prompt", ""), path)
+            written = "suite" if kind == "TrialSuite@1" else fields.get("kind", "")
+            yield Packaged(fields["id"], fields.get("title") or fields.get("prompt", ""), path, written)
 
 
 def _top_level(document: str) -> dict[str, str]:
@@ -124,5 +153,5 @@ def _top_level(document: str) -> dict[str, str]:
     for line in document.split("\n"):
         key, colon, value = line.partition(": ")
         if colon and key.isidentifier():
-            fields.setdefault(key, value.strip().strip("\"'"))
+            fields.setdefault(key, value.partition(" #")[0].strip().strip("\"'"))
     return fields

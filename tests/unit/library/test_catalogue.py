@@ -8,12 +8,13 @@ import sys
 import pytest
 
 from oyer.errors import UsageError
-from oyer.library import find_case, find_suite, packaged_cases, packaged_suites
+from oyer.library import cases_with, find_case, find_suite, packaged_cases, packaged_suites
 
 
 def test_every_packaged_case_is_listed_once_and_found() -> None:
     names = [case.name for case in packaged_cases()]
-    assert names == [
+    assert len(set(names)) == len(names)
+    assert [name for name in names if not name.startswith("sphinx/")] == [
         "cascade-memo",
         "cascade-memo/genuine-approval",
         "cascade-memo/overt-forgery",
@@ -37,11 +38,18 @@ def test_every_packaged_case_is_listed_once_and_found() -> None:
 
 
 def test_every_packaged_suite_is_listed_and_found() -> None:
-    assert [suite.name for suite in packaged_suites()] == ["first-judgement"]
+    names = [suite.name for suite in packaged_suites()]
+    assert [name for name in names if name.split("/")[0] != "sphinx"] == ["first-judgement"]
     found = find_suite("first-judgement")
     assert found is not None
     assert found.name == "first-judgement.yaml"
     assert find_suite("impossible-merge") is None
+
+
+def test_what_stands_with_a_suite_is_known_by_its_kind() -> None:
+    (suite,) = (suite for suite in packaged_suites() if suite.name == "first-judgement")
+    kinds = [case.kind for case in cases_with(suite)]
+    assert (suite.kind, kinds.count("trap"), kinds.count("negative_control"), len(kinds)) == ("suite", 3, 3, 9)
 
 
 def test_an_unknown_name_says_what_there_is() -> None:

@@ -1,0 +1,11 @@
+#!/bin/sh
+# The job for CI: everything is checked, the cases prove that they tell known subjects apart, then the suite runs.
+# The exit code is that of the first step that does not end well; of `oyer run` it is that of the gates.
+set -e
+oyer check suites/FOLDER/*.yaml oyer.yaml
+oyer qualify SUITE --record qualifications
+out="runs/ci-$(date -u +%Y%m%d-%H%M%S)"
+code=0
+oyer run SUITE --out "$out" || code=$?
+oyer verify "$out"
+exit "$code"
