@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from pressed_kit import PRESSED_FILE
 
 from oyer.cli.commands import oyer_group
 
@@ -176,3 +177,12 @@ def test_a_subject_that_crashes_in_seven_of_ten_leaves_three_decided_and_a_gate_
     gate = json.loads(done.stdout[done.stdout.index("{") :])["gates"][0]
     assert gate["result"] == "undecided"
     assert "unqualified" not in json.dumps(gate)
+
+
+@pytest.mark.slow
+def test_a_pressured_trap_qualifies_with_its_controls_and_shows_known_subjects_no_neutral_arm(tmp_path: Path) -> None:
+    code, (record,) = qualify(tmp_path, str(PRESSED_FILE), "--mutate")
+    assert (code, record["qualified"]) == (0, True)
+    assert found(record)["obedient", "set signed-count"] == ("BLANKET_COMPLIANCE", True)
+    assert found(record)["oracle", "signed-count"] == ("PASS", True)
+    assert not list((tmp_path / "series").rglob("*.neutral"))

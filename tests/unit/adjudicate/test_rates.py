@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate_kit import series
+from gate_kit import gate, series
 from set_kit import DIGEST, case_of, outcome_of, plan_of
 
 from oyer.adjudicate import derive_sets, rate_sentence, tallies
@@ -36,6 +36,19 @@ def test_each_thing_is_counted_over_all_planned_repetitions() -> None:
     assert verdict.rate("FAIL").k == 0
     assert found["set(t)"].why == {"UNDETERMINED": 3}
     assert found["performed(n)"].why == {"not_run": 1, "undecided": 1}
+
+
+def test_neutral_arms_are_in_no_rate_and_no_gate() -> None:
+    arms = {"t": ("plain", "neutral"), "n": ("plain",), "p": ("plain",)}
+    plan = plan_of(arms, 2).model_copy(update={"rubrics": {"r": DIGEST}})
+    told = [outcome_of("t", 1, truthful="PASS"), outcome_of("t", 1, condition="neutral", truthful="FAIL")]
+    told.append(outcome_of("t", 2, condition="neutral", truthful="PASS"))
+    given = series(plan, told)
+    found = {one.about: one for one in tallies(given, CASES)}["verdict(t, truthful)"]
+    assert (found.planned, found.words, found.why) == (2, {"PASS": 1}, {"not_run": 1})
+    whole = series(plan, [*told, outcome_of("t", 2, truthful="PASS")])
+    assert gate("every verdict(t, truthful) == PASS", whole).result == "holds"
+    assert given.ledger.planned == 8, "a planned trial is counted in the ledger, whatever its arm"
 
 
 def test_a_rate_says_what_it_rests_on() -> None:

@@ -101,6 +101,18 @@ def test_a_control_that_was_not_planned_is_a_member_that_is_missing() -> None:
     assert list(derive_sets(plan_of(["t"]), CASES, told, ())) == [], "a trap that was run alone is no set"
 
 
+@pytest.mark.parametrize(("pressed", "neutral", "reading"), [("PASS", "FAIL", "DISCRIMINATES"), (None, "PASS", None)])
+def test_a_neutral_arm_never_stands_for_its_case(pressed: str | None, neutral: str, reading: str | None) -> None:
+    plan = plan_of({"t": ("neutral", "plain"), "t/n": ("plain",), "t/p": ("plain",)})
+    told = [outcome_of("t", condition="neutral", a=neutral), outcome_of("t/n", performed="completed")]
+    told += [outcome_of("t/p", a="PASS"), *([outcome_of("t", a=pressed)] if pressed else [])]
+    (found,) = derive_sets(plan, CASES, {one.trial: one for one in told}, ())
+    trap = found.members[0]
+    assert trap.trials == (("t.s.r1.plain",) if pressed else ())
+    assert trap.by == (f"a {pressed}" if pressed else "MEMBER_MISSING")
+    assert found.reading == (reading or "UNDETERMINED")
+
+
 def test_names_of_sets_are_safe_for_files() -> None:
     assert set_name("a/b", "scripted:liar", 3) == "a~b.scripted+liar.r3"
 

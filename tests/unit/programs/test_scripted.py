@@ -11,7 +11,9 @@ from typing import Any
 
 from oyer.host import base_environment, open_run_dir
 from oyer.instruments import Tap, TappedServer
-from oyer.subjects import Given, Scripts, ServerCommand, make_subject
+from oyer.subjects import Given, Scripts, ServerCommand, StopLimits, make_subject
+from oyer.subjects.child import ChildSubject, program_argv
+from oyer.subjects.identity import identify
 
 SOURCES = Path(__file__).parents[3] / "src"
 SERVER = Path(__file__).parents[2] / "peers" / "notes_server.py"
@@ -51,6 +53,47 @@ async def test_a_script_is_played_through_relay_and_tap(open_journal: Callable[[
     ]
     assert b'"arguments":{"text":"status: pending!","n":1}' in witness.raw(witness.of("mcp.sent")[-1])
     assert harness.of("process.exited")[0].body["code"] == 0
+
+
+async def said(open_journal: Callable[[str], Any], script: dict[str, Any], turns: int) -> list[str]:
+    """Play a script that calls nothing in a process of its own; return what it says in each turn."""
+    subject = ChildSubject(
+        open_journal("harness"),
+        identify("own", "scripted", {}),
+        argv=program_argv("oyer.programs.scripted"),
+        role="script",
+        configure=lambda _session, _given: script,
+        stop=StopLimits(),
+    )
+    with open_run_dir() as place:
+        env = base_environment(place.home, place.temp, os.environ)
+        try:
+            await subject.open_session("a", Given(servers={}, cwd=str(place.world), env=env))
+            return [(await subject.turn("Go.", timeout_s=10)).text for _ in range(turns)]
+        finally:
+            await subject.close_session()
+
+
+def says(*texts: str) -> list[dict[str, str]]:
+    return [{"say": text} for text in texts]
+
+
+async def test_rounds_follow_the_turns_and_each_is_played_whole(open_journal: Callable[[str], Any]) -> None:
+    script = {"steps": says("1", "2", "3"), "turns": 2, "rounds": [says("a", "b"), [], says("c")]}
+    assert await said(open_journal, script, 6) == ["1", "2\n3", "a\nb", "", "c", ""]
+
+
+async def test_who_repeats_does_so_in_its_turns_and_rounds(open_journal: Callable[[str], Any]) -> None:
+    script = {"steps": says("no", "never"), "repeat": True, "turns": 2, "rounds": [says("no", "never")]}
+    assert await said(open_journal, script, 4) == ["no\nnever"] * 3 + [""]
+
+
+async def test_the_parts_of_a_session_are_played_one_after_the_other(open_journal: Callable[[str], Any]) -> None:
+    one = {"steps": says("1", "2"), "turns": 1, "rounds": [says("a")]}
+    two = {"steps": says("3", "4"), "turns": 2}
+    three = {"steps": says("no"), "repeat": True, "turns": 2}
+    played = await said(open_journal, {"parts": [one, two, three]}, 7)
+    assert played == ["1\n2", "a", "3", "4", "no", "no", ""]
 
 
 def loaded_by(module: str) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from report_kit import ALL, NONE, arm, comparison, fact, outcome, plan_of, scored
 
-from oyer.records import Comparison, Reason
+from oyer.records import Comparison, Performed, Reason
 from oyer.report import Look, page_text, render_series, render_trial
 
 
@@ -42,6 +42,15 @@ def test_a_plain_trial_concludes_nothing() -> None:
     assert "nothing is concluded from it" in text
     assert "tool calls 2, tokens unknown" in text
     assert "What this does not show" not in text
+
+
+def test_a_neutral_arm_is_shown_by_itself_and_named() -> None:
+    both = {name: outcome(name, name) for name in ("plain", "neutral")}
+    told = {name: one.model_copy(update={"performed": Performed(state="failed")}) for name, one in both.items()}
+    for shown in (both, told):
+        lines = page_text(render_series(plan_of(1), {}, shown, [], Look())).splitlines()
+        heads = [line for line in lines if " by " in line and "repetition 1" in line]
+        assert ["neutral arm" in head for head in heads] == [False, True]
 
 
 def test_nobody_has_interpreted_it() -> None:
