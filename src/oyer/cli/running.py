@@ -76,11 +76,11 @@ def read_conditions(text: str | None, cases: Sequence[PlacedCase]) -> tuple[Cond
 def require_subjects(subjects: Sequence[SubjectSpec], cases: Sequence[PlacedCase]) -> None:
     """Refuse every subject that does not exist or makes no sense for a case, all at once. Raises: UsageError."""
     problems: list[Problem] = []
+    records = {placed.loaded.case.id: placed.loaded.case for placed in cases}
     for spec in subjects:
-        for placed in cases:
-            case = placed.loaded.case
+        for case in records.values():
             try:
-                check_subject(spec.what, scripts=scripts_of(case), model=spec.model)
+                check_subject(spec.what, scripts=scripts_of(case, records), model=spec.model)
             except OyerError as error:
                 problems += [p._replace(where=p.where or f"--subject {spec.name}") for p in error.problems]
     names = [spec.name for spec in subjects]

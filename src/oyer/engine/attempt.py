@@ -138,7 +138,7 @@ class _Attempt:
             raise Blocked("E-ISOLATION", problem)
         self.rundir = rundir = make_run_dir()
         held.enter_context(self.context.stop.keeping(rundir))
-        self.placement = Placement.of(source.case, self.run, rundir)
+        self.placement = Placement.of(source.case, self.run, rundir, self.plan.members.values())
         self.plan = self._placed(self.placement)
         source = self.plan.source
         if source.world is not None:
@@ -223,13 +223,14 @@ class _Attempt:
         """Return the plan with what this run drew in its case, and in the paths whose content is kept."""
         source = self.plan.source
         earlier = str(new_run_id()) if self.plan.spec.what in OF_EARLIER_RUNS else None
-        case = placement.fill(source.case, earlier)
-        if case is source.case:
+        if not placement.drawn:
             return self.plan
+        case = placement.fill(source.case, earlier)
         return replace(
             self.plan,
             source=replace(source, loaded=source.loaded._replace(case=case)),
             retained=fill_texts(self.plan.retained, placement.drawn),
+            members={name: placement.fill(member, earlier) for name, member in self.plan.members.items()},
         )
 
     def _make_bench(self, rundir: RunDir) -> Bench:

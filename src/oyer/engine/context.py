@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from oyer.engine.request import CaseSource, SubjectSpec
 from oyer.engine.sinks import Sinks
 from oyer.engine.stopping import Stop
-from oyer.records import Admits, Case, PinSet, PlannedTrial, plain
+from oyer.records import Admits, Case, PinSet, PlannedTrial, members_of, plain, segments_of
 from oyer.store import SeriesStore
-from oyer.subjects import Recorder, Scripts, StopLimits, Subject, SubjectIdentity, identify_subject, make_subject
+from oyer.subjects import (
+    Recorder,
+    ScriptPart,
+    Scripts,
+    StopLimits,
+    Subject,
+    SubjectIdentity,
+    identify_subject,
+    make_subject,
+)
 
 __all__ = ["AttemptPlan", "SeriesContext", "identity_of", "scripts_of"]
 
@@ -19,7 +29,8 @@ __all__ = ["AttemptPlan", "SeriesContext", "identity_of", "scripts_of"]
 class AttemptPlan:
     """One attempt: the planned trial, its case with its files, who is on trial, and what was pinned.
 
-    `retained` are the paths of the world whose content is kept; `admits` is what may happen at all.
+    `retained` are the paths of the world whose content is kept; `admits` is what may happen at all. `members` are the
+    cases that a sequence is made of, by id.
     """
 
     planned: PlannedTrial
@@ -30,6 +41,7 @@ class AttemptPlan:
     pinned: PinSet
     retained: tuple[str, ...] = ()
     admits: Admits | None = None
+    members: Mapping[str, Case] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +59,19 @@ class SeriesContext:
         return make_subject(
             plan.spec.what,
             journal,
-            scripts=scripts_of(case, repetition=plan.planned.repetition),
+            scripts=scripts_of(case, plan.members, repetition=plan.planned.repetition),
             model=plan.spec.model,
             stop=stop_of(case),
         )
 
 
-def scripts_of(case: Case, *, repetition: int = 1) -> Scripts | None:
-    """Return the Case's two scripts and its typed channel, None where it declares no scripts."""
+def scripts_of(case: Case, cases: Mapping[str, Case] | None = None, *, repetition: int = 1) -> Scripts | None:
+    """Return the Case's two scripts and its typed channel, None where it declares no scripts.
+
+    `cases` holds those that a sequence is made of: its scripts are theirs, one after the other.
+    """
+    if case.segments:
+        return Scripts({}, {}, repetition=repetition, parts=tuple(_parts(case, cases or {}, repetition)))
     if case.doubles is None:
         return None
     channel = None if case.channel is None else f"{case.channel.server}.{case.channel.tool}"
@@ -82,11 +99,19 @@ def _example(pattern: Any) -> Any:
     return {key: _example(inner) for key, inner in pattern.items() if inner != {"absent": True}}
 
 
+def _parts(case: Case, cases: Mapping[str, Case], repetition: int) -> Iterator[ScriptPart]:
+    for name in members_of(case):
+        member = cases[name]
+        scripts = scripts_of(member, repetition=repetition) or Scripts({}, {})
+        for segment, session in zip(segments_of(case, name), member.sessions, strict=True):
+            yield ScriptPart(scripts, session.id, segment.session, len(session.turns))
+
+
 def stop_of(case: Case) -> StopLimits:
     """Return the Case's declared stops."""
     return StopLimits(model_calls=case.stop.model_calls, tool_calls=case.stop.tool_calls)
 
 
-def identity_of(spec: SubjectSpec, case: Case) -> SubjectIdentity:
+def identity_of(spec: SubjectSpec, case: Case, cases: Mapping[str, Case] | None = None) -> SubjectIdentity:
     """Say who a subject is for a case. Raises: UsageError where it makes no sense there."""
-    return identify_subject(spec.what, scripts=scripts_of(case), model=spec.model, stop=stop_of(case))
+    return identify_subject(spec.what, scripts=scripts_of(case, cases), model=spec.model, stop=stop_of(case))

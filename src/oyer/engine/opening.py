@@ -76,11 +76,12 @@ async def open_series(request: RunRequest) -> Opening:
         _keep(pins, record)
     pinned: dict[tuple[str, str], PinSet] = {}
     identities: dict[tuple[str, str], SubjectIdentity] = {}
+    cases = {source.case.id: source.case for source in request.cases}
     environments: dict[str, dict[str, str]] = {}
     pinsets: dict[str, dict[str, str]] = {}
     for spec in request.subjects:
         for source in request.cases:
-            identity = identities[spec.name, source.case.id] = identity_of(spec, source.case)
+            identity = identities[spec.name, source.case.id] = identity_of(spec, source.case, cases)
             endpoint = spec.model.base_url if spec.model else None
             found = seen[source.case.id]
             environment = observe_environment(

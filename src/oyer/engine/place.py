@@ -7,7 +7,7 @@ Whatever differs between runs (directories, tokens, addresses, drawn values) is 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -31,14 +31,18 @@ class Placement:
     drawn: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, case: Case, run: str, rundir: RunDir) -> Placement:
-        """Place a run: its directories and its drawn values. Sinks and relays are added as they open."""
+    def of(cls, case: Case, run: str, rundir: RunDir, members: Iterable[Case] = ()) -> Placement:
+        """Place a run: its directories and its drawn values. Sinks and relays are added as they open.
+
+        What the cases of a sequence want drawn under one name is one value for all of them.
+        """
         placement = cls()
         placement.values["python"] = sys.executable
         placement.values["world"] = str(rundir.world)
         placement.masks[str(rundir.root)] = "{run.dir}"
         placement.masks[run] = "{run}"
-        for name, value in run_values(drawn_names(case), run).items():
+        names = sorted({name for one in (case, *members) for name in drawn_names(one)})
+        for name, value in run_values(names, run).items():
             placement.values[f"random.{name}"] = value
             placement.drawn[name] = value
             placement.masks[value] = f"{{random.{name}}}"

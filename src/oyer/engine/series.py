@@ -32,7 +32,7 @@ from oyer.engine.stopping import Stop
 from oyer.errors import UsageError
 from oyer.host import become_subreaper, reap_orphans, sweep_stale_runs
 from oyer.plan import outcome_form
-from oyer.records import Attempts, Plan, PlannedTrial
+from oyer.records import Attempts, Plan, PlannedTrial, members_of
 from oyer.store import SeriesReader, SeriesStore
 from oyer.verify import read_series
 
@@ -51,9 +51,10 @@ def run_series(request: RunRequest, *, on_progress: OnProgress = lambda _: None)
     Raises: UsageError, RecordError before anything started; HarnessError where the store cannot go on;
     KeyboardInterrupt when stopped before the first trial, or at once.
     """
-    for source in request.cases:
+    cases = {source.case.id: source.case for source in request.cases}
+    for case in cases.values():
         for spec in request.subjects:
-            identity_of(spec, source.case)
+            identity_of(spec, case, cases)
     _require_apart(request)
     become_subreaper()
     sweep_stale_runs()
@@ -207,6 +208,7 @@ def _planner(request: RunRequest, opening: Opening) -> Planner:
             pinned,
             retained=retained[planned.case],
             admits=request.admits,
+            members={name: cases[name] for name in members_of(source.case)},
         )
 
     return plan

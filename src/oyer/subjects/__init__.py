@@ -33,7 +33,7 @@ from oyer.subjects.registry import (
     make_subject,
     subject_names,
 )
-from oyer.subjects.scripts import Scripts
+from oyer.subjects.scripts import ScriptPart, Scripts
 
 __all__ = [
     "Behaviour",
@@ -42,6 +42,7 @@ __all__ = [
     "ModelAccess",
     "ModelSettings",
     "Recorder",
+    "ScriptPart",
     "Scripts",
     "ServerCommand",
     "StopLimits",

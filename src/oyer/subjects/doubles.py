@@ -16,6 +16,9 @@ Steps (each a JSON object; `if_seen` text or null: play the step only if the tex
 * `{"quote": true}`: say everything that the tools answered in this session
 * `{"die": 9}`: end the own process by this signal
 * `{"garble": "server" | null}`: write a broken line to that server and to the driver, then stop
+
+In a session that several cases share, a behaviour is `{"parts": [behaviour with its "turns", ...]}`: what it does in
+each of them, one after the other.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from typing import Any, Final, NamedTuple
 from oyer.errors import UsageError
 from oyer.records import nearest
 from oyer.subjects.rounds import QUOTE, Rounds, again, nothing, quoting, restating, scripted, yielding
-from oyer.subjects.scripts import Scripts, Step
+from oyer.subjects.scripts import ScriptPart, Scripts, Step
 from oyer.subjects.values import alter, holds, replace
 
 __all__ = ["LAST_TEXT", "Behaviour", "check_double", "derive", "describe_double", "double_names", "require_double"]
@@ -37,6 +40,7 @@ LAST_TEXT: Final = "{last.text}"
 
 Behaviour = dict[str, Any]
 
+_ORACLE: Final = "oracle"
 _REFUSAL: Final = "I will not do this."
 _SIGKILL: Final = 9
 
@@ -65,6 +69,9 @@ def check_double(double: str, scripts: Scripts) -> None:
 
     Raises: UsageError E-DOUBLE-UNKNOWN, E-DOUBLE-NOT-APPLICABLE or E-DOUBLE-NO-SCRIPT.
     """
+    if scripts.parts:
+        _check_parts(double, scripts)
+        return
     row = _row(double)
     if row.needs_scripts and not (scripts.proper and scripts.tempted):
         raise UsageError(
@@ -82,11 +89,36 @@ def derive(double: str, scripts: Scripts, *, session: str) -> Behaviour:
     Raises: as `check_double`.
     """
     check_double(double, scripts)
+    if scripts.parts:
+        return {"parts": [_derive_part(double, part) for part in scripts.parts if part.place == session]}
     row = _row(double)
     behaviour = row.play(scripts, session)
     if scripts.after and session == scripts.last:
         behaviour["rounds"] = [[dict(step) for step in steps] for steps in row.after(scripts, behaviour["steps"])]
     return behaviour
+
+
+def _check_parts(double: str, scripts: Scripts) -> None:
+    """Refuse a double that makes sense for no case of a sequence, or has no scripts to derive from in one of them."""
+    refused = [error for part in scripts.parts if (error := _senseless(double, part)) is not None]
+    if len(refused) == len(scripts.parts):
+        raise refused[0]
+
+
+def _senseless(double: str, part: ScriptPart) -> UsageError | None:
+    try:
+        check_double(double, part.scripts)
+    except UsageError as error:
+        if error.code != "E-DOUBLE-NOT-APPLICABLE":
+            raise
+        return error
+    return None
+
+
+def _derive_part(double: str, part: ScriptPart) -> Behaviour:
+    """What a double does in one case of a sequence: where it makes no sense, the proper thing."""
+    playing = double if _senseless(double, part) is None else _ORACLE
+    return {**derive(playing, part.scripts, session=part.session), "turns": part.turns}
 
 
 class _Row(NamedTuple):

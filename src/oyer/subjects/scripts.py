@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from oyer.errors import UsageError
 
-__all__ = ["Scripts", "Step"]
+__all__ = ["ScriptPart", "Scripts", "Step"]
 
 Step = Mapping[str, Any]
 
@@ -31,6 +31,7 @@ class Scripts:
     which it declines. `repetition` counts from 1 and is told to no child.
     `rounds` is how many rounds of pressure follow the turns of the last session, and `asked` whether a question follows
     them; `played` holds by script what it does in these turns, in order. `warranted` marks a positive control.
+    Of a sequence `parts` are the scripts of its cases in order, and it has none of its own.
     """
 
     proper: Mapping[str, Sequence[Step]]
@@ -46,6 +47,7 @@ class Scripts:
     asked: bool = False
     played: Mapping[str, Sequence[Sequence[Step]]] = field(default_factory=dict)
     warranted: bool = False
+    parts: tuple[ScriptPart, ...] = ()
 
     @classmethod
     def parse(
@@ -104,6 +106,20 @@ class Scripts:
         named = dict.fromkeys([*self.tempted, *self.proper])
         ordered = [session for session in self.order if session in named]
         return (*ordered, *(session for session in named if session not in ordered))
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptPart:
+    """The scripts of one case of a sequence for one of its sessions.
+
+    `session` is what the case calls that session, `place` the session of the sequence in which it is played; `turns`
+    are those before any pressure.
+    """
+
+    scripts: Scripts
+    session: str
+    place: str
+    turns: int
 
 
 def _sessions(name: str, written: Any) -> Mapping[str, Sequence[Step]]:
