@@ -28,6 +28,7 @@ from oyer.adjudicate.judgements import (
 )
 from oyer.adjudicate.judging import BUILT_IN, barred, judge_trial
 from oyer.adjudicate.ledger import LedgerCount, count_ledger, planned_claims, require_conserved
+from oyer.adjudicate.lives import PressedCase, PressureRead, life_of, pressure_of_series
 from oyer.adjudicate.matched import ONE_REPETITION, SetDistribution, distribution_of, read_set, read_triple
 from oyer.adjudicate.mutants import Mutant, mutants
 from oyer.adjudicate.outcomes import derive_outcome
@@ -95,7 +96,9 @@ __all__ = [
     "LedgerCount",
     "Merged",
     "Mutant",
+    "PressedCase",
     "PressedInput",
+    "PressureRead",
     "SeriesInput",
     "SeriesResult",
     "SetDistribution",
@@ -141,6 +144,7 @@ __all__ = [
     "judge_trial",
     "judge_window",
     "judgement_path",
+    "life_of",
     "limit_part",
     "merge_voices",
     "mutants",
@@ -150,6 +154,7 @@ __all__ = [
     "parse_gate",
     "planned_claims",
     "planned_evaluators",
+    "pressure_of_series",
     "qualified_cases",
     "rate_sentence",
     "read_absence",

@@ -19,11 +19,20 @@ from oyer.adjudicate import (
     gates_exit_code,
     parse_gate,
     planned_claims,
+    pressure_of_series,
     tallies,
     with_sequences,
 )
 from oyer.records import Case, Plan, TrialSuite, plain
-from oyer.report import Judged, distribution_value, distributions, gate_value, ledger_value, tally_value
+from oyer.report import (
+    Judged,
+    distribution_value,
+    distributions,
+    gate_value,
+    ledger_value,
+    pressure_value,
+    tally_value,
+)
 
 __all__ = ["exit_code", "judged_series", "judged_value", "ledger_of"]
 
@@ -52,7 +61,9 @@ def judged_series(
     given = GateInput(plan, result.outcomes, result.comparisons, result.sets, ledger, qualified)
     gates = tuple(evaluate_gate(parse_gate(text), given) for text in plan.gates)
     unqualified = tuple(case.id for case in plan.cases if case.id not in qualified)
-    return Judged(ledger, result.sets, gates, unqualified, tuple(tallies(given, cases)), result.errors)
+    rates = tuple(tallies(given, cases))
+    pressure = tuple(pressure_of_series(plan, cases, result.outcomes))
+    return Judged(ledger, result.sets, gates, unqualified, rates, result.errors, pressure)
 
 
 def exit_code(gates: Sequence[GateResult]) -> int:
@@ -67,6 +78,7 @@ def judged_value(plan: Plan, judged: Judged) -> dict[str, Any]:
         "sets": [plain(one) for one in judged.sets],
         "distributions": [distribution_value(found) for found in distributions(plan, judged.sets)],
         "rates": [tally_value(found) for found in judged.tallies],
+        "pressure": [pressure_value(found) for found in judged.pressure],
         "gates": [gate_value(found) for found in judged.gates],
         "unqualified": list(judged.unqualified),
         "evaluator_errors": {trial: list(told) for trial, told in judged.errors.items()},

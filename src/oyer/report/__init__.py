@@ -22,6 +22,7 @@ from oyer.report.later import later_value, render_later
 from oyer.report.ledger import render_ledger
 from oyer.report.lock_words import LockDifference, lock_differences
 from oyer.report.page import Line, Look, Page, Segment, Style, counted, cut, fold, line, page_text, say, width_of
+from oyer.report.pressure import pressure_value, render_pressed, render_pressure
 from oyer.report.qualification import render_qualification
 from oyer.report.rates import render_tallies, tally_value
 from oyer.report.safe import neutralise, printable_lines
@@ -62,6 +63,7 @@ __all__ = [
     "neutralise",
     "outcome_value",
     "page_text",
+    "pressure_value",
     "printable_lines",
     "problem_value",
     "read_strip",
@@ -73,6 +75,8 @@ __all__ = [
     "render_legend",
     "render_not_pinned",
     "render_not_shown",
+    "render_pressed",
+    "render_pressure",
     "render_qualification",
     "render_series",
     "render_sets",

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from oyer.adjudicate import GateResult, LedgerCount, Tally, count_ledger
+from oyer.adjudicate import GateResult, LedgerCount, PressureRead, Tally, count_ledger
 from oyer.records import LAYERS, Case, Comparison, MatchedSet, Outcome, Plan
 from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
 from oyer.report.gates import render_gates
 from oyer.report.ledger import OUTCOME_STYLES, render_ledger, told_spontaneous
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
+from oyer.report.pressure import render_pressed, render_pressure
 from oyer.report.rates import render_tallies
 from oyer.report.sets import render_sets
 from oyer.report.strip import Row, read_strip, render_legend
@@ -26,7 +27,7 @@ _OUTCOMES = ("CONFIRMED", "NOT_OBSERVED", "INCONCLUSIVE")
 
 
 class Judged(NamedTuple):
-    """What is read from a whole series: ledger, matched sets, gates, unqualified cases, and rates over repetitions.
+    """What is read from a whole series: ledger, sets, gates, unqualified cases, rates over repetitions, pressure.
 
     `errors` say by trial why an evaluator made no judgement that a claim needs.
     """
@@ -37,6 +38,7 @@ class Judged(NamedTuple):
     unqualified: Sequence[str] = ()
     tallies: Sequence[Tally] = ()
     errors: Errors = {}
+    pressure: Sequence[PressureRead] = ()
 
 
 def declared_request(case: Case | None) -> str | None:
@@ -66,6 +68,8 @@ def render_series(
     for one in _alone(outcomes, compared):
         page += (*_trials(plan, one, judged, look), ())
     page += (*render_sets(plan, judged.sets, judged.unqualified, look), *(((),) if judged.sets else ()))
+    under = render_pressure(judged.pressure, look)
+    page += (*under, ()) if under else ()
     rates = render_tallies(judged.tallies, look)
     page += (*rates, ()) if rates else ()
     if judged.unqualified:
@@ -191,6 +195,8 @@ def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look, er
             told = [say("its comparison: ", "dim"), say(word, OUTCOME_STYLES[word]), say(f"  {scored.sentence}", "dim")]
             page += fold(told, look, indent="  ", hanging="    ")
     page += render_claims(outcome, look, errors or {})
+    if outcome.pressure is not None:
+        page += render_pressed(outcome.pressure, look)
     if outcome.observations:
         page += (line("  ", say("layer facts", "strong")),)
     for fact in outcome.observations:

@@ -1,0 +1,308 @@
+"""How long something holds under pressure, round by round, and what the pressure did: discrete hazards, paired arms.
+
+A trial may break in round 0 (before any pressure), in a round 1 to `last`, or in none of them. What is known of it is
+an interval of these: one round where that is certain, several where a round could not be told, up to `last + 1` where
+it may not have broken at all. Nothing is censored but at the declared last round: a trial that ended in a crash, a
+filter or a budget may have been about to break, so it stays in the count as what may have been either.
+
+    hazard      h(k) = broke(k) / at risk(k), k = 1, 2, ...; at risk: not broken before round k, of a trap with k rounds
+    bounds      the least and the greatest h(k) over every way in which the open trials may have gone; where nobody may
+                be left at risk they are 0 and 1
+    limits      Clopper-Pearson, the lower at the least h(k) and the upper at the greatest; where cases repeat, a
+                bootstrap over cases, each drawn with all its trials
+    effect      the share of pairs in which only the pressed arm broke, less that in which only the neutral one did
+
+Estimands: the chance that the next trial of this case (one case) or of a case like these (several) breaks in round k,
+having held until then; the difference that the words of the nudges make, where as many rounds without them are sent.
+
+Sources: J. D. Singer, J. B. Willett, "It's about time: using discrete-time survival analysis", Journal of Educational
+Statistics 18 (1993) 155-195; C. F. Manski, "Partial Identification of Probability Distributions" (Springer,
+2003), section 1.2; C. J. Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413; A. C. Davison, D. V. Hinkley, "Bootstrap
+Methods and their Application" (Cambridge, 1997), section 3.8, for whole clusters; Q. McNemar, Psychometrika 12 (1947)
+153-157. Greenwood's variance is not used: it is 0 where nobody breaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from oyer.stats.draws import resamples
+from oyer.stats.exact import clopper_pearson
+from oyer.stats.paired import MANY_CASES, cluster_bootstrap, expanded_percentiles, mcnemar, sign_flip
+from oyer.stats.proportions import CONFIDENCE, Interval
+
+__all__ = ["RESAMPLES", "Effect", "Hazard", "Life", "Pair", "Survival", "effect_of_pressure", "survival"]
+
+RESAMPLES = 2_000
+"""How often cases are drawn for the limits of hazards."""
+ONE_CASE = "Clopper-Pearson on trials: this case only"
+EACH_ONCE = "Clopper-Pearson on cases, each tried once: cases like these"
+BY_CASE = f"percentiles of {RESAMPLES} resamples of cases, expanded for their number: cases like these"
+TOO_FEW = f"fewer than {MANY_CASES} cases, which repeat: how cases differ cannot be told from so few"
+
+
+class Life(NamedTuple):
+    """One trial of a case with `last` rounds: it broke in round `earliest` to `latest`; `last + 1` is in none."""
+
+    case: str
+    earliest: int
+    latest: int
+    last: int
+
+
+class Hazard(NamedTuple):
+    """One round: how many are known to have broken in it, of how many known to have come into it and how they left it.
+
+    `undecided` may have broken in it, or not. `bounds` and `limits` hold whichever they did.
+    """
+
+    round: int
+    broke: int
+    at_risk: int
+    undecided: int
+    bounds: tuple[Fraction, Fraction]
+    limits: Interval | None
+    formula: str | None
+    why_not: str | None
+
+    @property
+    def value(self) -> Fraction | None:
+        """The hazard among those of whom it is known; None where there are none."""
+        return Fraction(self.broke, self.at_risk) if self.at_risk else None
+
+
+class Survival(NamedTuple):
+    """All rounds of some trials. What broke in round 0 broke before any pressure, and stands in no hazard.
+
+    `through` are the bounds of the share of all trials that held in every one of their rounds.
+    """
+
+    trials: int
+    cases: int
+    in_round_0: int
+    undecided_in_round_0: int
+    hazards: tuple[Hazard, ...]
+    held_throughout: int
+    through: tuple[Fraction, Fraction] | None
+
+
+class _Counts(NamedTuple):
+    """What one set of trials may add to a hazard: certain breaks, those known to hold, and what is open.
+
+    `open_after` may have held; `open_before` had broken by the end of the round, in it or before.
+    """
+
+    broke: int = 0
+    held: int = 0
+    open_after: int = 0
+    open_before: int = 0
+
+    @property
+    def low(self) -> tuple[int, int]:
+        """Breaks and trials at risk where the hazard is least: what is open held, or had broken before."""
+        return self.broke, self.broke + self.held + self.open_after
+
+    @property
+    def high(self) -> tuple[int, int]:
+        """Breaks and trials at risk where the hazard is greatest: what is open broke in this round."""
+        broke = self.broke + self.open_after + self.open_before
+        return broke, broke + self.held
+
+    @property
+    def known(self) -> bool:
+        """Whether somebody is at risk however the open trials went."""
+        return self.broke + self.held > 0
+
+
+def _counts(lives: Sequence[Life], k: int) -> _Counts:
+    own = [life for life in lives if life.last >= k and life.latest >= k]
+    return _Counts(
+        broke=sum(life.earliest == life.latest == k for life in own),
+        held=sum(life.earliest > k for life in own),
+        open_after=sum(life.earliest <= k < life.latest for life in own),
+        open_before=sum(life.earliest < k == life.latest for life in own),
+    )
+
+
+def _bounds(counts: _Counts) -> tuple[Fraction, Fraction]:
+    if not counts.known:
+        return Fraction(0), Fraction(1)
+    return Fraction(*counts.low), Fraction(*counts.high)
+
+
+def survival(lives: Sequence[Life], *, seed: int, confidence: float = CONFIDENCE) -> Survival:
+    """Return hazards by round with their bounds and limits; `seed` draws cases where those repeat.
+
+    Raises: ValueError for a trial whose interval does not lie between 0 and one past its last round.
+    """
+    for life in lives:
+        if not 0 <= life.earliest <= life.latest <= life.last + 1:
+            raise ValueError(f"no interval of rounds 0 to {life.last} and none: {life}")
+    total = len(lives)
+    held = sum(life.earliest > life.last for life in lives)
+    may_hold = sum(life.latest > life.last for life in lives)
+    return Survival(
+        trials=total,
+        cases=len({life.case for life in lives}),
+        in_round_0=sum(life.latest == 0 for life in lives),
+        undecided_in_round_0=sum(life.earliest == 0 < life.latest for life in lives),
+        hazards=tuple(
+            _hazard(lives, k, seed, confidence) for k in range(1, max((life.last for life in lives), default=0) + 1)
+        ),
+        held_throughout=held,
+        through=(Fraction(held, total), Fraction(may_hold, total)) if total else None,
+    )
+
+
+def _hazard(lives: Sequence[Life], k: int, seed: int, confidence: float) -> Hazard:
+    counts = _counts(lives, k)
+    limits, formula, why_not = _limits(lives, k, counts, seed, confidence)
+    return Hazard(
+        round=k,
+        broke=counts.broke,
+        at_risk=counts.broke + counts.held,
+        undecided=counts.open_after + counts.open_before,
+        bounds=_bounds(counts),
+        limits=limits,
+        formula=formula,
+        why_not=why_not,
+    )
+
+
+def _limits(
+    lives: Sequence[Life], k: int, counts: _Counts, seed: int, confidence: float
+) -> tuple[Interval | None, str | None, str | None]:
+    by_case: dict[str, list[Life]] = {}
+    for life in lives:
+        if life.last >= k and life.latest >= k:
+            by_case.setdefault(life.case, []).append(life)
+    if counts.broke + counts.held < 2:
+        return None, None, "fewer than two trials are known to be at risk"
+    if len(by_case) == 1 or all(len(own) == 1 for own in by_case.values()):
+        low, high = clopper_pearson(*counts.low, confidence).low, clopper_pearson(*counts.high, confidence).high
+        return Interval(low, high), ONE_CASE if len(by_case) == 1 else EACH_ONCE, None
+    if len(by_case) < MANY_CASES:
+        return None, None, TOO_FEW
+    return _by_case([_counts(own, k) for own in by_case.values()], seed, confidence), BY_CASE, None
+
+
+def _by_case(cases: Sequence[_Counts], seed: int, confidence: float) -> Interval:
+    """Draw cases with all their trials; each draw gives the least and the greatest hazard of what was drawn."""
+    lows: list[float] = []
+    highs: list[float] = []
+    for drawn in resamples(len(cases), seed=seed, draws=RESAMPLES):
+        picked = [cases[place] for place in drawn]
+        least, most = _bounds(_Counts(*(sum(column) for column in zip(*picked, strict=True))))
+        lows.append(float(least))
+        highs.append(float(most))
+    count = len(cases)
+    low = expanded_percentiles(sorted(lows), count, confidence).low
+    high = expanded_percentiles(sorted(highs), count, confidence).high
+    # Where every draw is the same there is no spread to go by: that many cases alike exclude what they exclude.
+    if max(highs) == 0:
+        high = clopper_pearson(0, count, confidence).high
+    if min(lows) == 1:
+        low = clopper_pearson(count, count, confidence).low
+    return Interval(low, high)
+
+
+class Pair(NamedTuple):
+    """One repetition of a case in both arms: whether each broke in any of its rounds, None where that is not known."""
+
+    case: str
+    pressed: bool | None
+    neutral: bool | None
+
+
+class Effect(NamedTuple):
+    """What pressure did, over pairs. The difference is the mean over cases of their pairs' mean differences.
+
+    `p` is two-sided over decided pairs, by `test`; `p_worst` the greatest that it may be, whatever the undecided were.
+    """
+
+    pairs: int
+    cases: int
+    both: int
+    pressed_only: int
+    neutral_only: int
+    neither: int
+    undecided: int
+    difference: Fraction | None
+    bounds: tuple[Fraction, Fraction] | None
+    limits: Interval | None
+    p: float | None
+    p_worst: float | None
+    test: str | None
+    why_not: str | None
+
+
+def effect_of_pressure(pairs: Sequence[Pair], *, seed: int, confidence: float = CONFIDENCE) -> Effect:
+    """Return the paired difference between the pressed and the neutral arm, with what undecided pairs leave open."""
+    decided = [pair for pair in pairs if pair.pressed is not None and pair.neutral is not None]
+    b = sum(bool(pair.pressed) and not pair.neutral for pair in decided)
+    c = sum(bool(pair.neutral) and not pair.pressed for pair in decided)
+    both = sum(bool(pair.pressed) and bool(pair.neutral) for pair in decided)
+    undecided = len(pairs) - len(decided)
+    by_case: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_case.setdefault(pair.case, []).append(pair)
+    lows = [Fraction(sum(_least(pair) for pair in own), len(own)) for own in by_case.values()]
+    highs = [Fraction(sum(_most(pair) for pair in own), len(own)) for own in by_case.values()]
+    means = [mean for own in by_case.values() if (mean := _mean_of(own)) is not None]
+    limits = None
+    if len(by_case) >= MANY_CASES:
+        low = cluster_bootstrap([float(one) for one in lows], seed=seed, confidence=confidence)
+        high = cluster_bootstrap([float(one) for one in highs], seed=seed, confidence=confidence)
+        limits = Interval(low.low, high.high) if low is not None and high is not None else None
+    p, p_worst, test = _tested(b, c, undecided, len(decided), by_case, means, seed)
+    return Effect(
+        pairs=len(pairs),
+        cases=len(by_case),
+        both=both,
+        pressed_only=b,
+        neutral_only=c,
+        neither=len(decided) - both - b - c,
+        undecided=undecided,
+        difference=sum(means, Fraction(0)) / len(means) if means else None,
+        bounds=(sum(lows, Fraction(0)) / len(lows), sum(highs, Fraction(0)) / len(highs)) if pairs else None,
+        limits=limits,
+        p=p,
+        p_worst=p_worst,
+        test=test,
+        why_not=None if limits is not None else f"fewer than {MANY_CASES} cases",
+    )
+
+
+def _least(pair: Pair) -> int:
+    return int(pair.pressed is True) - int(pair.neutral is not False)
+
+
+def _most(pair: Pair) -> int:
+    return int(pair.pressed is not False) - int(pair.neutral is True)
+
+
+def _mean_of(own: Sequence[Pair]) -> Fraction | None:
+    decided = [pair for pair in own if pair.pressed is not None and pair.neutral is not None]
+    return Fraction(sum(_least(pair) for pair in decided), len(decided)) if decided else None
+
+
+def _tested(
+    b: int,
+    c: int,
+    undecided: int,
+    decided: int,
+    by_case: dict[str, list[Pair]],
+    means: Sequence[Fraction],
+    seed: int,
+) -> tuple[float | None, float | None, str | None]:
+    if decided < 2:
+        return None, None, None
+    if len(by_case) == 1 or all(len(own) == 1 for own in by_case.values()):
+        p = mcnemar(b, c, decided - b - c).p
+        # The undecided do the most harm on the side that has fewer; once the sides are even, p is 1.
+        even = min(undecided, abs(b - c))
+        return p, mcnemar(min(b, c) + even, max(b, c), 0).p, "exact McNemar"
+    flipped = sign_flip(means, seed=seed).p
+    return flipped, flipped if not undecided else None, "sign flips of case means"
