@@ -106,6 +106,12 @@ def call(identifier, params):  # noqa: PLR0915 - one branch per manner
         os.write(descriptor, arguments["text"].encode())
         os.close(descriptor)
         reply(identifier, text("written"))
+    elif MANNER == "writes_late":
+        reply(identifier, text("written"))
+        time.sleep(0.4)
+        descriptor = os.open(arguments["path"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.write(descriptor, arguments["text"].encode())
+        os.close(descriptor)
     else:
         reply(identifier, text(arguments.get("text", "")))
 
