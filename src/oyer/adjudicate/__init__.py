@@ -69,12 +69,14 @@ from oyer.adjudicate.series import (
 )
 from oyer.adjudicate.sets import control_member, derive_sets, guard_member, guard_of, rounds_told, set_name
 from oyer.adjudicate.stimulus import Absence, read_absence
+from oyer.adjudicate.tabled import NOT_RUN, SetRow, SetTable, tabulate
 from oyer.adjudicate.verdict_reasons import VERDICT_REASONS
 from oyer.adjudicate.verdicts import criterion_verdict, limit_part
 from oyer.adjudicate.voices import Merged, Voice, merge_voices
 
 __all__ = [
     "BUILT_IN",
+    "NOT_RUN",
     "ONE_REPETITION",
     "QUALIFYING",
     "REASONS",
@@ -102,6 +104,8 @@ __all__ = [
     "SeriesInput",
     "SeriesResult",
     "SetDistribution",
+    "SetRow",
+    "SetTable",
     "Stages",
     "Tally",
     "TrialInput",
@@ -170,6 +174,7 @@ __all__ = [
     "rounds_told",
     "set_name",
     "slim",
+    "tabulate",
     "tallies",
     "uncited",
     "with_sequences",

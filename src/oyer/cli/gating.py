@@ -20,6 +20,7 @@ from oyer.adjudicate import (
     parse_gate,
     planned_claims,
     pressure_of_series,
+    tabulate,
     tallies,
     with_sequences,
 )
@@ -31,6 +32,7 @@ from oyer.report import (
     gate_value,
     ledger_value,
     pressure_value,
+    table_value,
     tally_value,
 )
 
@@ -63,7 +65,8 @@ def judged_series(
     unqualified = tuple(case.id for case in plan.cases if case.id not in qualified)
     rates = tuple(tallies(given, cases))
     pressure = tuple(pressure_of_series(plan, cases, result.outcomes))
-    return Judged(ledger, result.sets, gates, unqualified, rates, result.errors, pressure)
+    table = tabulate(plan, cases, result.sets)
+    return Judged(ledger, result.sets, gates, unqualified, rates, result.errors, pressure, table)
 
 
 def exit_code(gates: Sequence[GateResult]) -> int:
@@ -76,6 +79,7 @@ def judged_value(plan: Plan, judged: Judged) -> dict[str, Any]:
     return {
         "ledger": ledger_value(judged.ledger),
         "sets": [plain(one) for one in judged.sets],
+        "table": None if judged.table is None else table_value(judged.table),
         "distributions": [distribution_value(found) for found in distributions(plan, judged.sets)],
         "rates": [tally_value(found) for found in judged.tallies],
         "pressure": [pressure_value(found) for found in judged.pressure],

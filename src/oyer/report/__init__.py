@@ -29,10 +29,12 @@ from oyer.report.safe import neutralise, printable_lines
 from oyer.report.sets import distribution_value, distributions, render_sets
 from oyer.report.strip import Cell, CellState, Row, read_strip, render_legend, render_strip
 from oyer.report.summary import Judged, declared_request, render_series, render_trial
+from oyer.report.table import SHORT_READINGS, render_table, table_value
 from oyer.report.transcript import Act, Message, read_transcript
 
 __all__ = [
     "CONTRASTS",
+    "SHORT_READINGS",
     "Act",
     "Cell",
     "CellState",
@@ -81,10 +83,12 @@ __all__ = [
     "render_series",
     "render_sets",
     "render_strip",
+    "render_table",
     "render_tallies",
     "render_transcript",
     "render_trial",
     "say",
+    "table_value",
     "tally_value",
     "width_of",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from oyer.adjudicate import GateResult, LedgerCount, PressureRead, Tally, count_ledger
+from oyer.adjudicate import GateResult, LedgerCount, PressureRead, SetTable, Tally, count_ledger
 from oyer.records import LAYERS, Case, Comparison, MatchedSet, Outcome, Plan
 from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
 from oyer.report.gates import render_gates
@@ -19,6 +19,7 @@ from oyer.report.pressure import render_pressed, render_pressure
 from oyer.report.rates import render_tallies
 from oyer.report.sets import render_sets
 from oyer.report.strip import Row, read_strip, render_legend
+from oyer.report.table import render_table
 from oyer.report.verdicts import Errors, arm_words, render_claims, render_trials
 
 __all__ = ["Judged", "declared_request", "render_series", "render_trial"]
@@ -29,7 +30,7 @@ _OUTCOMES = ("CONFIRMED", "NOT_OBSERVED", "INCONCLUSIVE")
 class Judged(NamedTuple):
     """What is read from a whole series: ledger, sets, gates, unqualified cases, rates over repetitions, pressure.
 
-    `errors` say by trial why an evaluator made no judgement that a claim needs.
+    `errors` say by trial why an evaluator made no judgement that a claim needs. `table` holds all sets side by side.
     """
 
     ledger: LedgerCount
@@ -39,6 +40,7 @@ class Judged(NamedTuple):
     tallies: Sequence[Tally] = ()
     errors: Errors = {}
     pressure: Sequence[PressureRead] = ()
+    table: SetTable | None = None
 
 
 def declared_request(case: Case | None) -> str | None:
@@ -84,6 +86,8 @@ def render_series(
     rows = [row for comparison in comparisons for row in read_strip(comparison, outcomes)]
     for part in (_reading(rows, look), render_not_shown(comparisons, look), render_not_pinned(comparisons, look)):
         page += ((), *part) if part else ()
+    table = render_table(judged.table, look) if judged.table is not None else ()
+    page += ((), *table) if table else ()
     judged_too = " and verdicts" if any(outcome.verdicts for outcome in outcomes.values()) else ""
     unread = f"Nobody has interpreted this yet: these are mechanical outcomes{judged_too}."
     return (*page, (), *fold([say(unread, "dim")], look))
