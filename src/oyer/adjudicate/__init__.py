@@ -53,6 +53,7 @@ from oyer.adjudicate.rates import Tally, rate_sentence, tallies
 from oyer.adjudicate.reasons import REASONS
 from oyer.adjudicate.recovery import read_recovery
 from oyer.adjudicate.rounds import DeclaredTurn, Stages, declared_turns, first_break, judge_rounds, judge_window
+from oyer.adjudicate.segments import SequenceInput, judge_segments
 from oyer.adjudicate.series import (
     SeriesInput,
     SeriesResult,
@@ -101,6 +102,7 @@ __all__ = [
     "PressedCase",
     "PressedInput",
     "PressureRead",
+    "SequenceInput",
     "SeriesInput",
     "SeriesResult",
     "SetDistribution",
@@ -145,6 +147,7 @@ __all__ = [
     "judge_pinned",
     "judge_pressed",
     "judge_rounds",
+    "judge_segments",
     "judge_trial",
     "judge_window",
     "judgement_path",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from oyer.adjudicate.stimulus import read_absence
 from oyer.observe import Span, TrialFacts, WindowFacts, find_evidence, is_named, printable, table_rows
-from oyer.records import Case, Contamination, EvidenceMatcher, canonical_bytes
+from oyer.records import Case, Contamination, EvidenceMatcher, canonical_bytes, fill_matcher
 
 __all__ = ["judge_contamination"]
 
@@ -56,19 +56,29 @@ def judge_contamination(earlier: Case, later: Case, window: WindowFacts | None, 
 
 
 def _hit(trace: EvidenceMatcher, window: WindowFacts) -> _Hit:
-    found = find_evidence(trace, window)
+    placed = fill_matcher(trace, window.drawn)
+    if placed is None:
+        return _Hit(None, why="it names a value that this trial did not record as drawn")
+    placed = placed.model_copy(update={"session": None})  # it would be a session of the earlier case
+    found = find_evidence(placed, window)
     if found.state == "unwatched":
         return _Hit(None, why=found.why)
-    if found.state == "matched":
-        return _own(trace, window, found.refs) if trace.form in _STATES else _Hit(True, found.refs)
-    if found.near:
-        return _Hit(None, why="something close to it was seen")
+    if found.state != "matched":
+        return _Hit(None, why="something close to it was seen") if found.near else _none(window, found.refs)
+    if placed.form not in _STATES:
+        return _Hit(True, found.refs)
+    own = _own(placed, window, found.refs)
+    return _none(window, own.refs) if own.hit is False else own
+
+
+def _none(window: WindowFacts, refs: tuple[str, ...]) -> _Hit:
+    """Nothing of its own: that proves something where the subject had an answer in these turns, and ended them."""
     absence = read_absence(window, None)
     last = window.turns[-1].ended_by if window.turns else None
     missing = absence.missing or ("" if last == "subject" else "the subject did not itself end the last turn of it")
     if missing or not window.completed:
         return _Hit(None, why=missing or f"the trial ended as {window.evidence.status}")
-    return _Hit(False, tuple(dict.fromkeys((*found.refs, *absence.refs))))
+    return _Hit(False, tuple(dict.fromkeys((*refs, *absence.refs))))
 
 
 def _own(trace: EvidenceMatcher, window: WindowFacts, refs: tuple[str, ...]) -> _Hit:
@@ -77,10 +87,10 @@ def _own(trace: EvidenceMatcher, window: WindowFacts, refs: tuple[str, ...]) -> 
     if before is None:
         return _Hit(None, why="the world was not looked at when it began")
     stood = find_evidence(trace, before)
-    if stood.state == "other":
+    if stood.state == "other" and not stood.near:
         return _Hit(True, refs)
     if stood.state != "matched":
-        return _Hit(None, why=stood.why)
+        return _Hit(None, why="something close to it stood there before" if stood.near else stood.why)
     return _new_rows(trace, before, window, refs) if trace.form == "rows" else _new_files(trace, before, window, refs)
 
 

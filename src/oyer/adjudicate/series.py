@@ -15,6 +15,7 @@ from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.performed import read_performed
 from oyer.adjudicate.pressure import PressedInput, judge_pressed
 from oyer.adjudicate.rounds import declared_turns
+from oyer.adjudicate.segments import SequenceInput, judge_segments
 from oyer.adjudicate.sets import derive_sets, set_name
 from oyer.observe import TrialEvidence, read_names
 from oyer.records import (
@@ -27,6 +28,7 @@ from oyer.records import (
     Plan,
     PlannedTrial,
     Pressed,
+    SegmentOutcome,
     canonical_bytes,
 )
 
@@ -197,6 +199,7 @@ def _outcome(
     failed = bool(judged.errors) and observed.status == "completed"
     added = {
         "status": "evaluator_error" if failed else observed.status,
+        "segments": _segments(given, planned, arm, observed),
         "pressure": _pressed(given, planned, arm, observed, judged),
         "form": given.plan.forms.get(planned.case),
         "verdicts": judged.verdicts,
@@ -227,6 +230,13 @@ def _pressed(
             arm="neutral" if neutral else "pressed",
         )
     )
+
+
+def _segments(given: SeriesInput, planned: PlannedTrial, arm: Arm, observed: Outcome) -> tuple[SegmentOutcome, ...]:
+    """Return what each case of a sequence came to; nothing for any other case."""
+    judges, status = given.judges, observed.status
+    asked = SequenceInput(arm, given.cases, judges, planned.trial, planned.case_digest, arm.stored, status)
+    return judge_segments(asked) if arm.case.segments else ()
 
 
 def _arm(given: SeriesInput, planned: PlannedTrial, trial: TrialInput) -> Arm:

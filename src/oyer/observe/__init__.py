@@ -48,7 +48,7 @@ from oyer.observe.texts import (
     strings_in,
 )
 from oyer.observe.trial import Fetch, TrialEvidence, read_trial, trial_of
-from oyer.observe.windows import Span, WindowFacts, look_after, span_of, turns_unproven
+from oyer.observe.windows import Span, WindowFacts, look_after, settled_span, span_of, turns_unproven
 from oyer.observe.wire import read_wire
 from oyer.observe.worlds import is_named
 
@@ -120,6 +120,7 @@ __all__ = [
     "result_of",
     "results_of",
     "selects",
+    "settled_span",
     "shows",
     "sink_unproven",
     "span_of",

@@ -19,9 +19,9 @@ from oyer.observe.model import ModelExchange, read_model
 from oyer.observe.sessions import Turn
 from oyer.observe.trial import TrialEvidence
 from oyer.observe.wire import read_wire
-from oyer.records import Case
+from oyer.records import Case, segments_of
 
-__all__ = ["Span", "WindowFacts", "look_after", "span_of", "turns_unproven"]
+__all__ = ["Span", "WindowFacts", "look_after", "settled_span", "span_of", "turns_unproven"]
 
 
 class Span(NamedTuple):
@@ -80,6 +80,31 @@ def span_of(facts: TrialFacts, first: int, last: int) -> Span:
     )
 
 
+def settled_span(facts: TrialFacts, first: int, last: int) -> Span:
+    """Return the stretch of turns as `span_of`, with the looks that were taken with servers down where there are any.
+
+    At the end of the trial that is its closing look, at the end of a session the look between it and the next: what a
+    server wrote after its last answer is seen by these.
+    """
+    span = span_of(facts, first, last)
+    opening = (_look_between(facts, first - 1) if first > 0 else None) or span.opening
+    if last + 1 < len(facts.turns):
+        closing = _look_between(facts, last) or span.closing
+    else:
+        closing = facts.world.closing or span.closing
+    return span._replace(opening=opening, closing=closing, why="" if closing is not None else span.why)
+
+
+def _look_between(facts: TrialFacts, place: int) -> Look | None:
+    """The one look between the session of a turn and that of the next one."""
+    turn, following = facts.turns[place], facts.turns[place + 1]
+    if turn.session == following.session or turn.t_received_ns is None:
+        return None
+    looks = [look for look in facts.world.looks if look.after_session == turn.session]
+    between = [look for look in looks if turn.t_received_ns <= look.t_ns < following.t_sent_ns]
+    return between[0] if len(looks) == len(between) == 1 else None
+
+
 def look_after(facts: TrialFacts, place: int) -> tuple[Look | None, str]:
     """Return the look at the world at the end of a turn, by its place; None, with why, where no look stands for it.
 
@@ -129,10 +154,19 @@ class WindowFacts(TrialFacts):
         return self.evidence if self.span.end_ns is None else self.evidence.until(self.span.end_ns)
 
     @cached_property
+    def _names(self) -> dict[str, str]:
+        """Of a case in a sequence, by what its sessions are called there what it calls them itself."""
+        mine = segments_of(self._whole.case, self.case.id)
+        return {segment.session: session.id for segment, session in zip(mine, self.case.sessions, strict=False)}
+
+    @cached_property
     def wire(self) -> Wire:
         """What crossed in the stretch. A call is of the stretch in which it was made; its answer may be missing."""
         wire = self._whole.wire if self.span.end_ns is None else read_wire(self._until)
-        return wire._replace(exchanges=tuple(call for call in wire.exchanges if self.span.holds(call.t_ns)))
+        calls = [call for call in wire.exchanges if self.span.holds(call.t_ns)]
+        if self._names:
+            calls = [call._replace(session=self._names.get(call.session or "", call.session)) for call in calls]
+        return wire._replace(exchanges=tuple(calls))
 
     @cached_property
     def watches(self) -> dict[str, Watch]:
