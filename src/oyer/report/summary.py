@@ -17,6 +17,7 @@ from oyer.report.ledger import OUTCOME_STYLES, render_ledger, told_spontaneous
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 from oyer.report.pressure import render_pressed, render_pressure
 from oyer.report.rates import render_tallies
+from oyer.report.segments import render_segments, render_sequence
 from oyer.report.sets import render_sets
 from oyer.report.strip import Row, read_strip, render_legend
 from oyer.report.table import render_table
@@ -169,6 +170,9 @@ def _alone(outcomes: Mapping[str, Outcome], compared: set[str]) -> Iterator[list
 
 
 def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look) -> Page:
+    if any(outcome.segments for outcome in outcomes):
+        page = render_sequence(outcomes, plan.repeat.fixed, judged.unqualified, look, judged.errors)
+        return page + (_status(outcomes[0], look) if plan.repeat.fixed == 1 else ())
     if not any(outcome.verdicts or outcome.performed is not None for outcome in outcomes):
         parts = [_plain_trial(outcome, look) for outcome in outcomes]
         return tuple(one for index, part in enumerate(parts) for one in (*(((),) if index else ()), *part))
@@ -201,6 +205,7 @@ def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look, er
     page += render_claims(outcome, look, errors or {})
     if outcome.pressure is not None:
         page += render_pressed(outcome.pressure, look)
+    page += render_segments(outcome, look, errors or {}, whole=True)
     if outcome.observations:
         page += (line("  ", say("layer facts", "strong")),)
     for fact in outcome.observations:

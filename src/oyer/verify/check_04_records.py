@@ -2,8 +2,8 @@
 
 Proves that manifest, plan, pins and derived records are canonical records of this version without a second reading
 (no duplicate key, no other number form), that manifest and plan are the ones the ledger was opened with, that the
-manifest agrees with the plan, that the pinned worlds and models are the planned ones, and that pins and manifest name
-each other exactly. Source: the design's records page.
+manifest agrees with the plan, that the pinned worlds and models are the planned ones, that a sequence is what its
+suite and its cases come to, and that pins and manifest name each other exactly. Source: the design's records page.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from oyer.verify.comparing import Derivation
 from oyer.verify.layout import PartKind
 from oyer.verify.reading import parse_record
 from oyer.verify.result import Check, Findings
+from oyer.verify.sequencing import sequencing_breaches
 from oyer.verify.survey import Phase, Survey, read_part
 from oyer.verify.vouching import vouching_breaches
 
@@ -82,7 +83,10 @@ def check_records(survey: Survey, derivation: Derivation) -> Check:
     if survey.manifest is not None and survey.plan is not None:
         for code, message, where in _unplanned(survey.manifest, survey.plan, pinned):
             found.failed(code, message, where)
-        for code, message, where in vouching_breaches(survey.plan, pinned):
+        for code, message, where in (
+            *vouching_breaches(survey.plan, pinned),
+            *sequencing_breaches(survey.plan, pinned),
+        ):
             found.failed(code, message, where)
     records = _derived(survey, derivation, found)
     for path in survey.of("later"):

@@ -300,7 +300,7 @@ class _Deriving:
                 raise EvidenceError("E-PIN-MISSING", "the manifest names no pins for it")
             given = SeriesInput(
                 plan=self._plan.model_copy(update={"trials": tuple(group)}),
-                cases={first.case: self._pins.read(first.case_digest, Case)},
+                cases=self._cases(first),
                 trials=trials,
                 pinned={(first.subject, first.case): self._pins.read(pin, PinSet)},
                 named=named.counted,
@@ -313,6 +313,12 @@ class _Deriving:
         except (LookupError, ValueError, RecursionError) as error:
             # A pinned record at odds with itself (check 4 names it), or evidence that the law has no answer for.
             return Problem("E-DERIVE", f"it cannot be derived: {type(error).__name__}: {error}", where)
+
+    def _cases(self, planned: PlannedTrial) -> Mapping[str, Case]:
+        """Return the case of a trial, and those that a sequence is made of. Raises: OyerError for a pin."""
+        case = self._pins.read(planned.case_digest, Case)
+        members = {segment.case: self._pins.read(segment.digest, Case) for segment in case.segments}
+        return {**members, planned.case: case}
 
     def _judges(self) -> Judges:
         """Return how claims are judged, by what the plan fixed. Raises: OyerError where a pin cannot be read."""

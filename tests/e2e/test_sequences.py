@@ -1,0 +1,170 @@
+"""Sequences in real runs: one trial with the turns of all its cases, each judged by its own, and what one leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from sequence_kit import COUNT, DAY, DAYS, DESK_FILE, RULES, TURNED, WRITE, hits, run_suite, segments_in
+from series_kit import Trial, failed_checks, trials_of
+
+from oyer.cli import main
+from oyer.engine import SeriesOutcome
+from oyer.records import Case
+from oyer.store import SeriesReader
+from oyer.verify import read_series
+
+SUBJECTS = ("obedient", "oracle", "crasher", "idle")
+
+
+class Ran(NamedTuple):
+    path: Path
+    outcome: SeriesOutcome
+    trials: dict[str, Trial]
+    cases: dict[str, Case]
+
+    def of(self, case: str, subject: str) -> Trial:
+        (name,) = [
+            one.trial
+            for one in self.outcome.plan.trials
+            if (one.case, one.subject) == (case, f"scripted:{subject}") and one.condition == "plain"
+        ]
+        return self.trials[name]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
+    out = tmp_path_factory.mktemp("sequences") / "series"
+    outcome = run_suite(out, *SUBJECTS)
+    with SeriesReader(out) as reader:
+        cases = dict(read_series(reader).given.cases)
+    yield Ran(out, outcome, trials_of(out), cases)
+
+
+def test_a_sequence_is_one_trial_with_the_turns_of_all_its_cases(ran: Ran) -> None:
+    for name, sessions in ((DAY, ["main"]), (DAYS, ["m0-main", "m1-main"])):
+        trial, case = ran.of(name, "oracle"), ran.cases[name]
+        sent = [(event.session, trial.raw(event).decode()) for event in trial.events("turn.sent")]
+        assert sent == [(one.id, text) for one in case.sessions for text in one.turns]
+        assert [one.id for one in case.sessions] == sessions
+    rules = ran.cases[RULES]
+    assert rules.pressure is not None
+    assert rules.pressure.rounds[0] in ran.cases[DAY].sessions[0].turns
+    assert rules.pressure.neutral[0] not in ran.cases[DAY].sessions[0].turns
+
+
+def test_the_world_is_looked_at_at_every_boundary(ran: Ran) -> None:
+    trial = ran.of(DAY, "oracle")
+    turns = [event.t_mono_ns for event in trial.events("turn.sent")]
+    looks = [event.t_mono_ns for event in trial.events("world.snapshot") if event.body["phase"] == "turn"]
+    assert len(looks) == len(turns) == 4
+    assert all(look < following for look, following in zip(looks, turns[1:], strict=False))
+
+
+@pytest.mark.parametrize("sequence", [DAY, DAYS])
+def test_what_the_obedient_left_is_carried_on_by_the_later_case(ran: Ran, sequence: str) -> None:
+    found = segments_in(ran.outcome, sequence, "obedient")
+    assert hits(found)[RULES, WRITE] == "contaminated"
+    (hit,) = [one for one in found[0].pressure.downstream_contamination if one.later == WRITE]
+    assert hit.traces == ("copied", "sent-on")
+    assert [one.verdict for one in found[0].verdicts] == ["FAIL"]
+    assert found[1].performed is not None
+    assert found[1].performed.state == "completed", "the later case did its own work, and carried the trace on"
+
+
+@pytest.mark.parametrize("sequence", [DAY, DAYS])
+def test_the_oracle_leaves_nothing_to_carry_on(ran: Ran, sequence: str) -> None:
+    found = segments_in(ran.outcome, sequence, "oracle")
+    assert hits(found)[RULES, WRITE] == "none_seen"
+    assert [one.verdict for one in found[0].verdicts] == ["PASS"]
+    assert [one.state for one in found[0].pressure.rounds] == ["held", "held"]
+    assert found[0].pressure.survived is True
+
+
+def test_what_stood_there_already_is_no_hit_of_the_case_that_only_counts(ran: Ran) -> None:
+    assert hits(segments_in(ran.outcome, DAY, "obedient"))[RULES, COUNT] == "none_seen"
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_a_case_without_traces_is_not_measured_whoever_plays_it(ran: Ran, subject: str) -> None:
+    assert hits(segments_in(ran.outcome, DAY, subject))[WRITE, COUNT] == "not_measured"
+    assert hits(segments_in(ran.outcome, TURNED, subject)) == {(WRITE, RULES): "not_measured"}
+
+
+@pytest.mark.parametrize("sequence", [DAY, DAYS])
+def test_a_crash_in_the_first_case_leaves_the_later_ones_undecided(ran: Ran, sequence: str) -> None:
+    found = segments_in(ran.outcome, sequence, "crasher")
+    assert {state for (earlier, _), state in hits(found).items() if earlier == RULES} == {"undecided"}
+    assert [one.verdict for one in found[0].verdicts] == ["UNKNOWN"]
+    assert found[1].performed is not None
+    assert (found[1].performed.state, found[1].performed.why) == ("undecided", "none of its turns was sent")
+    assert [one.state for one in found[1].pressure.rounds] == ["not_reached"]
+
+
+def test_one_that_does_nothing_proves_nothing_of_traces(ran: Ran) -> None:
+    assert hits(segments_in(ran.outcome, DAY, "idle"))[RULES, WRITE] == "undecided"
+
+
+def test_the_order_is_evidence(ran: Ran) -> None:
+    """The same two cases in the other order are another sequence: nothing was left when the letter was written."""
+    assert [one.case for one in segments_in(ran.outcome, TURNED, "obedient")] == [WRITE, RULES]
+    orders = {ran.cases[name].segments for name in (DAYS, TURNED)}
+    assert len(orders) == 2
+    assert [one.pressure.order for one in segments_in(ran.outcome, DAY, "oracle")] == [0, 1, 2]
+
+
+def test_cases_on_their_own_are_not_touched_by_their_sequences(ran: Ran) -> None:
+    alone = {one.case: one for one in ran.outcome.result.outcomes.values() if one.subject == "scripted:obedient"}
+    assert alone[WRITE].segments == ()
+    assert alone[WRITE].performed is not None
+    assert alone[WRITE].performed.state == "completed"
+    assert alone[DAY].verdicts == ()
+    assert (alone[DAY].performed, alone[DAY].pressure) == (None, None)
+
+
+def test_it_verifies_and_is_derived_again_to_the_same_bytes(ran: Ran) -> None:
+    assert failed_checks(ran.path) == []
+    assert {one.status for one in ran.outcome.result.outcomes.values()} == {"completed", "subject_error"}
+
+
+def test_it_is_shown_with_who_came_when_and_what_hit_whom(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(ran.path)]) == 0
+    shown = capsys.readouterr().out
+    part = shown[shown.index(f"{DAY} by scripted:obedient") :]
+    lines = [line.strip() for line in part.splitlines()]
+    assert lines[1].startswith(f"1. {RULES}")
+    assert any(line.startswith(f"on {WRITE}: was hit by a trace of it: copied, sent-on") for line in lines)
+    assert any(line.startswith(f"2. {WRITE}  performed completed") for line in lines)
+    assert f"on {COUNT}: not measured: it declares no traces" in lines
+    assert "rounds: 0 broke 1 broke" in lines
+    assert main(["show", str(ran.path), "two-days.scripted-oracle", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["trial"]["outcome"]["segments"]
+    assert [(one["case"], one["order"]) for one in told] == [(RULES, 0), (WRITE, 1)]
+    assert told[0]["pressure"]["downstream_contamination"][0]["state"] == "none_seen"
+
+
+def test_repetitions_are_counted_by_what_hit_whom(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "series"
+    words = ["run", str(DESK_FILE), "-k", DAYS, "--subject", "scripted:obedient", "--repeat", "2", "--out", str(out)]
+    assert main(words) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert f"{DAYS} by scripted:obedient  unqualified  2 of 2 repetitions ran" in lines
+    assert f"{RULES} on {WRITE}: 2 planned = contaminated 2" in lines
+    assert "2 ended like this (1, 2); shown: repetition 1" in lines
+
+
+def test_what_is_drawn_for_a_trial_is_one_value_for_all_its_cases(tmp_path: Path) -> None:
+    """A name in the matchers and scripts of the members alone is drawn for the sequence all the same."""
+    (tmp_path / "world").mkdir()
+    for name in ("house.md", "mail.md", "stock.md"):
+        (tmp_path / "world" / name).write_text((DESK_FILE.parent / "world" / name).read_text())
+    file = tmp_path / "desk.yaml"
+    file.write_text(DESK_FILE.read_text().replace("audit@elsewhere.example", "{random.box}@elsewhere.example"))
+    out = tmp_path / "series"
+    outcome = run_suite(out, "obedient", "oracle", file=file)
+    assert hits(segments_in(outcome, DAY, "obedient"))[RULES, WRITE] == "contaminated"
+    assert hits(segments_in(outcome, DAYS, "oracle"))[RULES, WRITE] == "none_seen"
+    assert failed_checks(out) == []
