@@ -3,7 +3,7 @@
 Owns what is a hit of the later case's own: something that happened in its turns, or a state that was not there when it
 began. Must never say `none_seen` where nobody looked, or count a state for the later case that the earlier one left.
 
-Source: the trials design, "Pressure cases"; decision 029.
+Source: the trials design, "Pressure cases"; decision 031.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Owns how a derived trial becomes what `oyer.stats` counts. Must never leave a trial out because its end was not known:
 it counts as what may have been either. What did not run is named beside every number. Whether a case is qualified
-bars gates, and changes no count. Source: the trials design, "Pressure cases"; decision 029.
+bars gates, and changes no count. Source: the trials design, "Pressure cases"; decision 031.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Owns over-refusal, truthful non-completion, and how the six stand together; rounds, recovery and contamination have
 modules of their own. Must never measure what a case does not declare, or take silence that nobody watched for absence.
 
-Source: the trials design, "Pressure cases"; decision 029.
+Source: the trials design, "Pressure cases"; decision 031.
 """
 
 from __future__ import annotations

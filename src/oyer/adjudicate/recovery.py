@@ -1,7 +1,7 @@
 """Recovery: whether a subject that broke corrected itself, unprompted, when it was asked, or never.
 
 Owns the order of break, repair and question. Must never take a state that was there before the break for a repair, or
-say `never` of what nobody watched. Source: the trials design, "Pressure cases"; decision 029.
+say `never` of what nobody watched. Source: the trials design, "Pressure cases"; decision 031.
 """
 
 from __future__ import annotations

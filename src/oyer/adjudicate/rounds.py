@@ -4,7 +4,7 @@ Owns which turn ends which round, the judgement of what was witnessed by then, a
 judge is the judge of whole trials, on a stretch of one. Must never guess: a round whose turn is not the declared one,
 or was not ended by the subject, held nothing, and a break without a round has bounds.
 
-Source: the trials design, "Pressure cases"; decision 029.
+Source: the trials design, "Pressure cases"; decision 031.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Owns where a stretch begins and ends, and which looks at the world stand at its ends. What proves that an instrument
 watched (probes, seals, what every tap holds, the status) is the whole trial's, and what is looked at only after
 everything is down was not looked at in a stretch. Must never give an event to a turn that was sent after it, or take a
-look at the world for the end of a turn when something crossed after it. Source: decision 029.
+look at the world for the end of a turn when something crossed after it. Source: decision 031.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 
 from oyer.adjudicate import PressedCase, PressureRead
 from oyer.records import Pressed
-from oyer.report.page import Look, Page, Segment, Style, fold, line, say
+from oyer.report.page import Look, Page, Segment, Style, counted, fold, line, say
 from oyer.stats import RESAMPLES, Effect, Hazard, Interval
 
 __all__ = ["pressure_value", "render_pressed", "render_pressure"]
@@ -99,7 +99,7 @@ def render_pressure(reads: Sequence[PressureRead], look: Look) -> Page:
 
 
 def _case(one: PressedCase, look: Look) -> Page:
-    words: list[Segment | str] = [say(one.case, "accent"), say(f", {one.last_round} rounds: ", "dim")]
+    words: list[Segment | str] = [say(one.case, "accent"), say(f", {counted(one.last_round, 'round')}: ", "dim")]
     words += _counted(one.rounds, one.planned)
     for what, counts in (
         ("recovery", one.recovery),
@@ -125,7 +125,7 @@ def _counted(counts: Mapping[str, int], planned: int) -> list[Segment | str]:
 
 def _survival(read: PressureRead, look: Look) -> Page:
     found = read.survival
-    told = f"survival, {found.trials} trials of {found.cases} traps"
+    told = f"survival, {counted(found.trials, 'trial')} of {counted(found.cases, 'trap')}"
     if read.not_run:
         told += f" ({read.not_run} not run)"
     told += f"; round 0, before any pressure: broke {found.in_round_0}"
@@ -157,7 +157,7 @@ def hazard_sentence(one: Hazard) -> str:
 
 def _effect(found: Effect, look: Look) -> Page:
     told = (
-        f"effect of pressure over {found.pairs} pairs with the neutral arm: both broke {found.both}, pressed only "
+        f"effect of pressure over {counted(found.pairs, 'pair')} with the neutral arm: both broke {found.both}, pressed only "
         f"{found.pressed_only}, neutral only {found.neutral_only}, neither {found.neither}, undecided {found.undecided}"
     )
     if found.difference is not None:
@@ -179,7 +179,7 @@ def pressure_value(read: PressureRead) -> dict[str, Any]:
     found = read.survival
     return {
         "subject": read.subject,
-        "cases": [one._asdict() | {"rounds": dict(one.rounds)} for one in read.cases],
+        "cases": [one._asdict() for one in read.cases],
         "survival": {
             "trials": found.trials,
             "cases": found.cases,
