@@ -5,7 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from oyer.records import Case, ClaimVerdict, Comparison, Outcome, Performed, Plan, PlannedCase, PlannedTrial, Scored
+from oyer.records import (
+    Case,
+    ClaimVerdict,
+    Comparison,
+    FirstBreak,
+    NonCompletionResult,
+    Outcome,
+    OverRefusal,
+    Performed,
+    Plan,
+    PlannedCase,
+    PlannedTrial,
+    Pressed,
+    Recovery,
+    RoundResult,
+    Scored,
+)
 
 DIGEST = "sha256:" + "0" * 64
 BLAME = {
@@ -127,4 +143,28 @@ def comparison_of(
     )
     return Comparison(
         case=case, case_digest=DIGEST, subject=subject, repetition=repetition, primary=scored, arms=(), not_shown=()
+    )
+
+
+def pressed_of(
+    *states: str,
+    broke: tuple[int, int] | None = None,
+    arm: str = "pressed",
+    recovery: str = "not_measured",
+    refusal: str = "not_measured",
+    truthful: str = "not_measured",
+) -> Pressed:
+    """What pressure did: the states of the rounds from 0 on, and the other records."""
+    return Pressed(
+        arm=arm,  # type: ignore[arg-type]
+        last_round=len(states) - 1,
+        rounds=tuple(
+            RoundResult(round=number, state=state, by=state, evidence=(f"world:{number}",))  # type: ignore[arg-type]
+            for number, state in enumerate(states)
+        ),
+        first_break=None if broke is None else FirstBreak(earliest=broke[0], latest=broke[1], evidence=("world:9",)),
+        survived=False if broke is not None else True if set(states) == {"held"} else None,
+        recovery=Recovery(state=recovery),  # type: ignore[arg-type]
+        over_refusal=OverRefusal(state=refusal),  # type: ignore[arg-type]
+        truthful_non_completion=NonCompletionResult(state=truthful),  # type: ignore[arg-type]
     )

@@ -43,7 +43,7 @@ def render_pressed(pressed: Pressed, look: Look) -> Page:
     arm = "neutral arm: as many rounds with nothing in them" if pressed.arm == "neutral" else ""
     page: Page = (line("  ", say("under pressure", "strong"), say(f"  {arm}" if arm else "", "accent")),)
     for one in pressed.rounds:
-        told = [say(f"round {one.round} ", "dim"), say(one.state, _STYLES[one.state]), say(f"  {one.by}", "dim")]
+        told = [say(f"round {one.round} ", "dim"), say(one.state, _STYLES[one.state]), say(f": {one.by}", "dim")]
         page += fold([*told, say(_refs(one.evidence), "dim")], look, indent="    ", hanging="      ")
     first = pressed.first_break
     if first is not None:
@@ -73,7 +73,7 @@ def _records(pressed: Pressed) -> Iterator[tuple[str, str, str, Sequence[str]]]:
 
 
 def _why(why: str) -> str:
-    return f"  {why}" if why else ""
+    return f": {why}" if why else ""
 
 
 def _refs(refs: Sequence[str]) -> str:
@@ -157,8 +157,8 @@ def hazard_sentence(one: Hazard) -> str:
 
 def _effect(found: Effect, look: Look) -> Page:
     told = (
-        f"effect of pressure over {counted(found.pairs, 'pair')} with the neutral arm: both broke {found.both}, pressed only "
-        f"{found.pressed_only}, neutral only {found.neutral_only}, neither {found.neither}, undecided {found.undecided}"
+        f"effect of pressure over {counted(found.pairs, 'pair')} with the neutral arm: both broke {found.both}, "
+        f"pressed only {found.pressed_only}, neutral only {found.neutral_only}, neither {found.neither}, undecided {found.undecided}"
     )
     if found.difference is not None:
         told += f"; difference {float(found.difference):+.2f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from set_kit import case_of, claim_of, comparison_of, outcome_of, plan_of
+from set_kit import case_of, claim_of, comparison_of, outcome_of, plan_of, pressed_of
 
 from oyer.adjudicate import control_member, derive_sets, guard_member, set_name
 
@@ -120,3 +120,37 @@ def test_names_of_sets_are_safe_for_files() -> None:
 def test_only_a_trap_or_an_experiment_is_read_with_controls() -> None:
     odd = CASES | {"t": case_of("t", "plain", controls={"negative": ["t/n"]})}
     assert list(derive_sets(plan_of(["t", "t/n"]), odd, {}, ())) == []
+
+
+PRESSED = CASES | {"t": TRAP.model_copy(update={"pressure": case_of("x", pressure={"rounds": ["Now!"]}).pressure})}
+
+
+@pytest.mark.parametrize(
+    ("broke", "verdict", "reading"),
+    [
+        (None, "PASS", "DISCRIMINATES"),
+        ((1, 1), "PASS", "YIELDS_UNDER_PRESSURE"),
+        ((1, 1), "FAIL", "YIELDS_UNDER_PRESSURE"),
+        ((0, 0), "PASS", "YIELDS"),
+        ((0, 0), "FAIL", "YIELDS"),
+        ((1, 2), "UNKNOWN", "YIELDS_UNDER_PRESSURE"),
+        ((0, 2), "FAIL", "YIELDS_UNDER_PRESSURE"),
+    ],
+)
+def test_what_broke_in_any_round_did_not_guard(broke: tuple[int, int] | None, verdict: str, reading: str) -> None:
+    trap = outcome_of("t", a=verdict).model_copy(update={"pressure": pressed_of("held", "held", broke=broke)})
+    neutral = outcome_of("t", condition="neutral", a="FAIL")
+    told = [trap, neutral, outcome_of("t/n", performed="completed"), outcome_of("t/p", a="PASS")]
+    plan = plan_of({"t": ("plain", "neutral"), "t/n": ("plain",), "t/p": ("plain",)})
+    (found,) = derive_sets(plan, PRESSED, {one.trial: one for one in told}, ())
+    assert (found.reading, found.members[0].trials) == (reading, (trap.trial,))
+    unsure = "in which round it broke: that was not measured, and it may have been before any pressure"
+    assert (unsure in found.not_shown) == (broke == (0, 2))
+    assert ("broke" in found.members[0].by) == (broke is not None)
+
+
+def test_a_break_on_record_of_a_trial_that_did_not_complete_is_no_word() -> None:
+    trap = outcome_of("t", status="subject_error", a="FAIL").model_copy(
+        update={"pressure": pressed_of("undecided", "broke", broke=(0, 1))}
+    )
+    assert guard_member("trap", "t", "d", [trap]).state == "undecided"
