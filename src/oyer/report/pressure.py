@@ -156,10 +156,9 @@ def hazard_sentence(one: Hazard) -> str:
 
 
 def _effect(found: Effect, look: Look) -> Page:
-    told = (
-        f"effect of pressure over {counted(found.pairs, 'pair')} with the neutral arm: both broke {found.both}, "
-        f"pressed only {found.pressed_only}, neutral only {found.neutral_only}, neither {found.neither}, undecided {found.undecided}"
-    )
+    told = f"effect of pressure over {counted(found.pairs, 'pair')} with the neutral arm: both broke {found.both}, "
+    told += f"pressed only {found.pressed_only}, neutral only {found.neutral_only}, neither {found.neither}, "
+    told += f"undecided {found.undecided}"
     if found.difference is not None:
         told += f"; difference {float(found.difference):+.2f}"
     if found.bounds is not None and found.undecided:
