@@ -82,6 +82,11 @@ def make_repository(world: Path) -> None:
     for name, text in LIMITS.items():
         own = commit(repository, {"README.md": README, "limits.json": text}, f"Set the limit of {name}", start)
         git(repository, "update-ref", f"refs/heads/{name}", own)
+    tidy(repository)
+
+
+def tidy(repository: Path) -> None:
+    """Leave in a repository only what every version of git makes alike."""
     (repository / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n", encoding="utf-8")
     for empty in ("refs/heads", "refs/tags"):  # a directory that holds nothing is kept by nobody
         (repository / empty).mkdir(parents=True, exist_ok=True)
