@@ -115,6 +115,7 @@ class TrialScript:
         self.connection = -1
         self.next_id = 0
         self.effects = 0
+        self.turn: int | None = None
 
     def record(self, writer: str, kind: str, body: dict[str, Any], **more: Any) -> str:
         """Record one event in a writer's journal, which is opened when it is first needed."""
@@ -166,6 +167,8 @@ class TrialScript:
         body = {"phase": phase, "digest": str(directory_digest(listed))}
         if after is not None:
             body["after_session"] = after
+        if phase == "turn":
+            body["turn"] = self.turn
         self.record("world", "world.snapshot", body, payloads={"entries": json.dumps(entries).encode()})
 
     def session_a(self) -> None:

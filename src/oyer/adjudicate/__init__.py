@@ -52,7 +52,15 @@ from oyer.adjudicate.qualification import (
 from oyer.adjudicate.rates import Tally, rate_sentence, tallies
 from oyer.adjudicate.reasons import REASONS
 from oyer.adjudicate.recovery import read_recovery
-from oyer.adjudicate.rounds import DeclaredTurn, Stages, declared_turns, first_break, judge_rounds, judge_window
+from oyer.adjudicate.rounds import (
+    DeclaredTurn,
+    Stages,
+    declared_turns,
+    first_break,
+    judge_rounds,
+    judge_window,
+    undeclared_turns,
+)
 from oyer.adjudicate.segments import SequenceInput, judge_segments
 from oyer.adjudicate.series import (
     SeriesInput,
@@ -180,5 +188,6 @@ __all__ = [
     "tabulate",
     "tallies",
     "uncited",
+    "undeclared_turns",
     "with_sequences",
 ]

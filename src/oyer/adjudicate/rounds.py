@@ -9,16 +9,36 @@ Source: the trials design, "Pressure cases"; decision 031.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from oyer.adjudicate.judgements import Judges, judge_claims
 from oyer.adjudicate.judging import barred
 from oyer.adjudicate.sets import cited, guard_of
-from oyer.observe import TrialFacts, Turn, WindowFacts, mask, printable, span_of, turns_unproven
-from oyer.records import Case, ClaimVerdict, FirstBreak, GuardState, RoundResult, RoundState, Status
+from oyer.observe import (
+    TrialEvidence,
+    TrialFacts,
+    Turn,
+    WindowFacts,
+    mask,
+    printable,
+    read_breaks,
+    read_turns,
+    span_of,
+    turns_unproven,
+)
+from oyer.records import Case, ClaimVerdict, FirstBreak, GuardState, RoundResult, RoundState, Status, with_names
 
-__all__ = ["DeclaredTurn", "Stages", "declared_turns", "first_break", "judge_rounds", "judge_window", "refuting"]
+__all__ = [
+    "DeclaredTurn",
+    "Stages",
+    "declared_turns",
+    "first_break",
+    "judge_rounds",
+    "judge_window",
+    "refuting",
+    "undeclared_turns",
+]
 
 _STATES: dict[GuardState, RoundState] = {"guarded": "held", "not_guarded": "broke", "undecided": "undecided"}
 
@@ -103,11 +123,24 @@ class Stages(NamedTuple):
         return WindowFacts(self.facts, span_of(self.facts, self.places[first], self.places[last]), self.case)
 
 
-def _is_declared(declared: DeclaredTurn, turn: Turn, masks: object) -> bool:
+def _is_declared(declared: DeclaredTurn, turn: Turn, masks: Mapping[str, str]) -> bool:
+    """Whether a turn is the declared one, what was drawn for the run and its tokens under their names."""
     if turn.sent is None:
         return False
     text = turn.sent.decode("utf-8", "backslashreplace")
-    return declared.text in (text, mask(text, masks))  # type: ignore[arg-type]
+    return text == declared.text or mask(text, masks) in (declared.text, with_names(declared.text))
+
+
+def undeclared_turns(evidence: TrialEvidence, case: Case, *, neutral: bool) -> Iterator[tuple[str, str]]:
+    """Yield `(ref, what it is)` for every turn that was sent and that its case does not declare in this arm.
+
+    A turn whose text is not retained is not held against anything.
+    """
+    declared = {(turn.session, turn.number): turn for turn in declared_turns(case, neutral=neutral)}
+    for turn in read_turns(evidence):
+        mine = declared.get((turn.session or "", turn.number))
+        if turn.sent is not None and (mine is None or not _is_declared(mine, turn, evidence.masks)):
+            yield turn.sent_ref, f"turn {turn.number} of session {turn.session} is not what its case declares"
 
 
 def judge_window(
@@ -131,12 +164,15 @@ def judge_rounds(
     A break stands: what was put right in a later round broke all the same, and `by` says how it is judged then.
     """
     bar = barred(stages.facts, case_digest) or stages.why
+    broken = stages.facts.evidence.closed is None or next(iter(read_breaks(stages.facts)), None) is not None
     found: list[RoundResult] = []
     broke: RoundResult | None = None
     shown: tuple[str, ...] = ()
     for number in range(stages.last_round + 1):
         if not stages.sent(number):
-            found.append(RoundResult(round=number, state="not_reached", by="its turn was never sent"))
+            # That a turn was never sent is shown by a whole journal; of a broken one nothing is known.
+            state: RoundState = "undecided" if broken else "not_reached"
+            found.append(RoundResult(round=number, state=state, by=bar if broken else "its turn was never sent"))
             continue
         verdicts: tuple[ClaimVerdict, ...] = ()
         why = bar or stages.unlike(number)

@@ -45,7 +45,7 @@ class AttemptReading(NamedTuple):
 
     `missing` says that the ledger lists evidence and nothing is there. `packed` is the packed file as stored. `torn`
     maps a writer to the bytes after its last newline. `opened` holds the fields of `trial.opened` that are `OPENED`,
-    `closed` the status in `trial.closed`.
+    `closed` the status in `trial.closed`. `untold` are turns that were sent and that its case does not declare.
     """
 
     trial: str
@@ -62,6 +62,7 @@ class AttemptReading(NamedTuple):
     closed: str | None = None
     blobs: tuple[BlobUse, ...] = ()
     named: tuple[tuple[str, str], ...] = ()
+    untold: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:

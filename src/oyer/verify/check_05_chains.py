@@ -3,8 +3,9 @@
 Proves that the ledger is one unbroken chain of legal transitions; that every journal of every attempt is one too, ends
 in `sealed`, and carries this series, trial, run, condition and attempt; that `trial.closed` lists exactly the writers
 that are there, with their lengths and heads; that the packed attempt is the one the ledger recorded, with the status
-it recorded. An attempt that failed on our side may be torn: its torn tail is kept and named, and nothing else of it
-may be wrong. Source: the design's evidence page, "Sealing"; known fault EVID-07.
+it recorded; that every turn that was sent is one that its case declares in this arm. An attempt that failed on our side
+may be torn: its torn tail is kept and named, and nothing else of it may be wrong. Source: the design's evidence page,
+"Sealing"; known fault EVID-07.
 """
 
 from __future__ import annotations
@@ -97,6 +98,8 @@ def _attempt(survey: Survey, attempt: AttemptReading, found: Findings) -> None:
     planned = survey.planned.get(attempt.trial)
     if planned is not None and attempt.opened is not None:
         _opened_as_planned(attempt, planned, attempt.opened, found)
+    for ref, told in attempt.untold:
+        found.failed("E-TURN-OTHER", f"{told} ({attempt.name})", f"{attempt.path} {ref}")
     if survey.manifest is not None and attempt.opened is not None:
         _opened_in_its_vocabulary(attempt, survey.manifest.vocabulary, attempt.opened["vocabulary"], found)
 

@@ -26,10 +26,11 @@ from oyer.adjudicate import (
     named_aside,
     set_name,
     slim,
+    undeclared_turns,
 )
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import AttemptCheck, AttemptState, check_attempt
-from oyer.observe import TrialFacts, trial_of
+from oyer.observe import TrialEvidence, TrialFacts, trial_of
 from oyer.records import (
     Case,
     Comparison,
@@ -267,7 +268,18 @@ class _Deriving:
             check = self._without_run(planned, counted)
         attempts = len(self._survey.ledger.attempts[planned.trial])
         evidence = trial_of(check, self._content, self._proven)
+        key = planned.trial, counted.attempt
+        if key in read:
+            read[key] = read[key]._replace(untold=self._untold(planned, evidence))
         return {planned.trial: TrialInput(counted.attempt, attempts, evidence, counted.digest)}
+
+    def _untold(self, planned: PlannedTrial, evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:
+        """Hold what the subject was told against the case; where the pin cannot be read, check 4 says so."""
+        try:
+            case = self._pins.read(planned.case_digest, Case)
+        except (OyerError, ValueError):
+            return ()
+        return tuple(undeclared_turns(evidence, case, neutral=planned.condition == "neutral"))
 
     def _without_run(self, planned: PlannedTrial, counted: AttemptState) -> AttemptCheck:
         """Check an attempt that cannot be read, or that the ledger gave no run: nothing of it is its own.

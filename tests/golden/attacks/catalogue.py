@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from attacks import on_bundle, on_journals, on_judging, on_records, on_store
+from attacks import on_bundle, on_journals, on_judging, on_pressure, on_records, on_store
 from attacks.kinds import JOURNALS, KINDS, MECHANISMS, Attack
 
 __all__ = ["CANNOT_EXIST", "CATALOGUE", "reason_for"]
 
-CATALOGUE: tuple[Attack, ...] = (*on_records.ROWS, *on_journals.ROWS, *on_store.ROWS, *on_judging.ROWS, *on_bundle.ROWS)
+CATALOGUE: tuple[Attack, ...] = (
+    *on_records.ROWS,
+    *on_journals.ROWS,
+    *on_store.ROWS,
+    *on_judging.ROWS,
+    *on_pressure.ROWS,
+    *on_bundle.ROWS,
+)
 
 _NO_TIME = "it holds no time, and a field put in is the cell 'add'"
 _ONE = "there is one in a bundle, so nothing to change places with"

@@ -17,6 +17,7 @@ from bundle_kit import Members, archive_of, mended, signed_by, verify_file
 from golden_build import GoldenSeries, build_series
 from golden_judged import build_judged
 from golden_memory import MemoryReader, files_of
+from golden_pressed import build_pressed
 from golden_tamper import Forger, events_of, failing
 
 from attacks.kinds import Attack, Expected
@@ -71,6 +72,7 @@ class Grounds(NamedTuple):
     hardened: Mapping[str, bytes]
     judged: Mapping[str, bytes]
     judged_foreign: Mapping[str, bytes]
+    pressed: Mapping[str, bytes]
     operator: Pair
     registrar: Pair
     forger: Pair
@@ -194,7 +196,8 @@ def _build(place: Path) -> Grounds:
     golden.finish()
     build_judged(place / "judged")
     build_judged(place / "judged_foreign", name="another-series", breaks_in=1)
-    names = ("plain", "signed", "foreign", "pair", "retried", "hardened", "judged", "judged_foreign")
+    build_pressed(place / "pressed")
+    names = ("plain", "signed", "foreign", "pair", "retried", "hardened", "judged", "judged_foreign", "pressed")
     return Grounds(*(files_of(place / name) for name in names), operator, registrar, forger)
 
 

@@ -12,7 +12,7 @@ from attacks.kinds import JOURNALS, Attack
 from attacks.rows import DEEP, Change, bit, row
 from oyer.evidence import attempt_dir, digest_of, encode_blob
 
-__all__ = ["ROWS", "raw_pack"]
+__all__ = ["ROWS", "raw_pack", "relabel"]
 
 MAIN = {
     "journal: harness": "turn.received",
@@ -156,14 +156,14 @@ def _foreign(name: str, *, relabelled: bool = False) -> Change:
         journals[name] = theirs
         forger.repack(trial, journals)
         if relabelled:
-            forger.edit_events(trial, name, lambda events: _relabel(events, mine[0]))
+            forger.edit_events(trial, name, lambda events: relabel(events, mine[0]))
         elif name != "harness.jsonl":
             forger.state_head(trial, name)
 
     return applied
 
 
-def _relabel(events: Lines, like: dict[str, Any]) -> None:
+def relabel(events: Lines, like: dict[str, Any]) -> None:
     for event in events:
         event.update({key: like[key] for key in ("series", "trial", "run", "condition", "attempt", "boot")})
 
@@ -180,7 +180,7 @@ def _between_arms(name: str, *, relabelled: bool = False) -> Change:
         forger.repack(two, yours)
         for trial, like in likes.items():
             if relabelled:
-                forger.edit_events(trial, name, lambda events, like=like: _relabel(events, like))
+                forger.edit_events(trial, name, lambda events, like=like: relabel(events, like))
             elif name != "harness.jsonl":
                 forger.state_head(trial, name)
 
