@@ -200,14 +200,22 @@ class TrialScript:
         self.record("harness", "subject.given", given, payloads={"files": {}, "configuration": b"{}"})
         self.record(f"tap:{DESK}", "connection.opened", {"server": DESK, "connection": number})
         self.exchange("tools/list", {}, TOOLS)
-        (text,) = self.case.session(session).turns
-        self.record("harness", "turn.sent", {"number": 0}, payloads={"payload": text.encode()})
+        self.send(0, self.case.session(session).turns[0])
+
+    def send(self, number: int, text: str) -> None:
+        self.record("harness", "turn.sent", {"number": number}, payloads={"payload": text.encode()})
         self.messages = [{"role": "user", "content": text}]
+
+    def said(self, number: int, text: str) -> None:
+        body = {"number": number, "ended_by": "subject", "calls": self.next_id - 1}
+        self.record("harness", "turn.received", body, payloads={"payload": text.encode()})
 
     def leave(self, said: str) -> None:
         self.think({"content": said})
-        body = {"number": 0, "ended_by": "subject", "calls": self.next_id - 1}
-        self.record("harness", "turn.received", body, payloads={"payload": said.encode()})
+        self.said(0, said)
+        self.shut_session()
+
+    def shut_session(self) -> None:
         self.record(f"tap:{DESK}", "connection.closed", {"server": DESK, "connection": self.connection, "exit": 0})
         self.record("harness", "session.closed", {"number": self.connection})
         self.look("between", self.session)

@@ -18,6 +18,7 @@ from golden_build import GoldenSeries, build_series
 from golden_judged import build_judged
 from golden_memory import MemoryReader, files_of
 from golden_pressed import build_pressed
+from golden_sequence import build_sequence
 from golden_tamper import Forger, events_of, failing
 
 from attacks.kinds import Attack, Expected
@@ -73,6 +74,7 @@ class Grounds(NamedTuple):
     judged: Mapping[str, bytes]
     judged_foreign: Mapping[str, bytes]
     pressed: Mapping[str, bytes]
+    sequence: Mapping[str, bytes]
     operator: Pair
     registrar: Pair
     forger: Pair
@@ -197,7 +199,9 @@ def _build(place: Path) -> Grounds:
     build_judged(place / "judged")
     build_judged(place / "judged_foreign", name="another-series", breaks_in=1)
     build_pressed(place / "pressed")
-    names = ("plain", "signed", "foreign", "pair", "retried", "hardened", "judged", "judged_foreign", "pressed")
+    build_sequence(place / "sequence")
+    judged = ("judged", "judged_foreign", "pressed", "sequence")
+    names = ("plain", "signed", "foreign", "pair", "retried", "hardened", *judged)
     return Grounds(*(files_of(place / name) for name in names), operator, registrar, forger)
 
 
