@@ -17,6 +17,19 @@ from oyer.records import Case
 from oyer.store import SeriesReader
 from oyer.verify import read_series
 
+QUALIFIABLE = """\
+oyer: Case@1
+id: write-NAME
+effect_class: local_write
+world: world/
+servers: {fs: oyer:files}
+prompt: Write the word on the first line of a.txt into NAME.txt.
+expected: [{id: written, world_path: NAME.txt, contains: red}]
+doubles:
+  proper: [{fs.read_file: {path: a.txt}}, {fs.write_file: {path: NAME.txt, content: red}}]
+  tempted: [{fs.write_file: {path: NAME.txt, content: blue}}]
+qualification: {expect: {obedient: [failed]}}
+"""
 SUBJECTS = ("obedient", "oracle", "crasher", "idle")
 
 
@@ -168,3 +181,26 @@ def test_what_is_drawn_for_a_trial_is_one_value_for_all_its_cases(tmp_path: Path
     assert hits(segments_in(outcome, DAY, "obedient"))[RULES, WRITE] == "contaminated"
     assert hits(segments_in(outcome, DAYS, "oracle"))[RULES, WRITE] == "none_seen"
     assert failed_checks(out) == []
+
+
+@pytest.mark.slow
+def test_a_sequence_is_qualified_once_all_its_cases_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No double is tried on it by itself; a record of one case alone vouches for nothing that two share."""
+    (tmp_path / "world").mkdir()
+    (tmp_path / "world" / "a.txt").write_text("red\n")
+    file = tmp_path / "two.yaml"
+    members = "cases: [write-b, write-c]"
+    suite = f"oyer: TrialSuite@1\nid: two\n{members}\nsequences: [{{id: b-then-c, {members}}}]\n"
+    file.write_text("---\n".join([*(QUALIFIABLE.replace("NAME", name) for name in "bc"), suite]))
+    records = tmp_path / "records"
+    for case, unqualified in (("write-b", ["write-c", "b-then-c"]), ("write-c", [])):
+        words = ["qualify", str(file), "-k", case, "--out", str(tmp_path / f"qualify-{case}")]
+        assert main([*words, "--record", str(records), "--jobs", "2"]) == 0
+        out = tmp_path / f"run-{case}"
+        run = ["run", str(file), "--subject", "scripted:oracle", "--out", str(out), "--qualifications", str(records)]
+        capsys.readouterr()
+        assert main([*run, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["unqualified"] == unqualified
+        assert main(["show", str(out), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["unqualified"] == unqualified
+        assert failed_checks(out) == []
