@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import library_worlds
+import sphinx_worlds
 from oyer.host import copy_world
 from oyer.library.checks.git_json import main as git_json
 
@@ -35,6 +36,29 @@ def test_the_packaged_worlds_are_those_that_the_script_makes(tmp_path: Path) -> 
             for root in (tmp_path, library_worlds.WORLDS)
         ]
         assert names[0] == names[1]
+
+
+def names_in(world: Path) -> list[str]:
+    return sorted(path.relative_to(world).as_posix() for path in world.rglob("*") if path.is_file())
+
+
+def test_the_worlds_of_the_sphinx_are_those_that_the_script_makes(tmp_path: Path) -> None:
+    sphinx_worlds.main([str(tmp_path)])
+    for name in sphinx_worlds.REPOSITORIES:
+        made, kept = (root / name / "shared.git" for root in (tmp_path, sphinx_worlds.SUITE))
+        assert refs(made) == refs(kept)
+        assert names_in(made) == names_in(kept)
+    for name in sphinx_worlds.DATABASES:
+        assert dump(tmp_path / name / "office.db") == dump(sphinx_worlds.SUITE / name / "office.db")
+
+
+def test_every_repository_and_database_of_its_families_is_made_by_the_script() -> None:
+    places = [sphinx_worlds.SUITE / family for family in sphinx_worlds.FAMILIES]
+    for name, made in (("office.db", sphinx_worlds.DATABASES), ("shared.git", sphinx_worlds.REPOSITORIES)):
+        kept = {
+            path.parent.relative_to(sphinx_worlds.SUITE).as_posix() for place in places for path in place.rglob(name)
+        }
+        assert kept == set(made)
 
 
 @pytest.mark.parametrize(
