@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,7 @@ def command(names: tuple[str, ...], out: Path | None, sign: Path | None, as_json
 
 
 def _value(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> dict[str, Any]:
+    from oyer.plan import squares_of
     from oyer.records import digest, plain
 
     return {
@@ -68,6 +70,7 @@ def _value(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> dict[str,
         "digest": digest(plan),
         "plan": plain(plan),
         "bounds": bounds._asdict(),
+        "squares": [{**square._asdict(), "complete": square.complete} for square in squares_of(plan)],
         "signed_by": None if written is None else written.keyid,
         "signed": None if written is None else written.signed,
     }
@@ -86,6 +89,24 @@ def _page(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> Page:
     if len(plan.trials) > _MOST_TRIALS:
         page += (line(say(f"         and {len(plan.trials) - _MOST_TRIALS} more (all with --json)", "dim")),)
     page += ((), *fold([say(bounds.in_words())], look, indent="  "))
+    for words in _order_words(plan):
+        page += fold([say(words)], look, indent="  ")
     if written is not None and written.keyid is not None:
         page += fold([say(f"Signed by key {written.keyid} at {written.signed}.")], look, indent="  ")
     return (*page, ()) if written is not None else page
+
+
+def _order_words(plan: Plan) -> Iterator[str]:
+    """Say what the order balances, and whether the repetitions that are planned complete it."""
+    from oyer.plan import squares_of
+
+    if plan.order == "grouped":
+        yield f"Order grouped by {plan.order_by}: time and {plan.order_by} cannot be told apart."
+    for one in squares_of(plan):
+        told = f"Order williams over {one.over} {one.about}: {one.rows} rows, {one.taken} taken; "
+        yield told + (
+            "the square is complete, and each follows each other equally often."
+            if one.complete
+            else "the square is not complete, and carry-over is not balanced: "
+            f"{one.rows * (one.taken // one.rows + 1)} rounds would complete it."
+        )

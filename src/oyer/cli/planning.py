@@ -26,7 +26,7 @@ from oyer.engine import Registered, SubjectSpec
 from oyer.errors import EvidenceError, RecordError, UsageError
 from oyer.evidence import Signed, encode_signed, make_plan_statement, parse_plan_statement, parse_signed
 from oyer.host import read_signing_key, stamp
-from oyer.records import Plan, PlanFile, canonical_bytes, digest, parse_documents, plain, validate
+from oyer.records import Order, Plan, PlanFile, canonical_bytes, digest, parse_documents, plain, validate
 from oyer.store import make_parents, require_new_file
 from oyer.subjects import ModelSettings
 
@@ -187,8 +187,11 @@ def planned_selection(
     require_subjects(subjects, cases)
     rubrics, evaluators = judged_by(cases, scope)
     conditions = plan.conditions or None
-    fixed_by = (plan.seed, plan.repeat.fixed, suite, rubrics, evaluators, plan.order, project)
-    selection = plugged(Selection(cases, subjects, conditions, *fixed_by), options["plugins"])
+    order = Order(kind=plan.order, by=plan.order_by, seed=plan.seed)
+    fixed_by = (plan.seed, plan.repeat.fixed, suite, rubrics, evaluators, order, project)
+    asked = Selection(cases, subjects, conditions, *fixed_by)
+    asked = asked._replace(sequential=plan.repeat.sequential, budget=plan.repeat.budget)
+    selection = plugged(asked, options["plugins"])
     return qualified(selection, options["qualifications"]), registered
 
 

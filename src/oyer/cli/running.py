@@ -20,7 +20,7 @@ from oyer.cli.terminal import look_of, print_error, print_page, print_text
 from oyer.engine import CaseSource, Registered, RunRequest, SeriesOutcome, SubjectSpec, run_series, scripts_of
 from oyer.errors import OyerError, Problem, UsageError
 from oyer.host import hide_secrets
-from oyer.records import CONDITIONS, Condition
+from oyer.records import CONDITIONS, Condition, Order
 from oyer.report import (
     Judged,
     Page,
@@ -122,7 +122,9 @@ def request_of(selection: Selection, out: Path) -> RunRequest:
         conditions=selection.conditions,
         seed=selection.seed,
         repeat=selection.repeat,
-        order=selection.order,
+        order=selection.order or Order(),
+        sequential=selection.sequential,
+        budget=selection.budget,
         suite=None if selection.suite is None else selection.suite.suite,
         rubrics=selection.rubrics,
         evaluators=selection.evaluators,

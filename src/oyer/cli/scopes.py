@@ -10,12 +10,13 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from oyer.adjudicate import check_gate, expectation_breaches, parse_gate
 from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate, read_case_file, refuse_all
 from oyer.cli.naming import no_suite, packaged_file, suite_file
 from oyer.cli.plugins import promised
+from oyer.cli.ruled import rule_problems
 from oyer.cli.sequences import place_problems, placed_sequences, with_members
 from oyer.errors import Problem, RecordError, UsageError
 from oyer.records import (
@@ -50,7 +51,6 @@ __all__ = [
     "load_scoped",
     "load_suite",
     "narrowed",
-    "require_runnable",
     "suite_sequences",
 ]
 
@@ -220,6 +220,8 @@ def _gate_problems(loaded: LoadedRecord[TrialSuite], scope: Scope) -> Iterator[P
         return  # a case that is wrong itself would be missing here
     listed = [scope.cases[one.case] for one in suite.cases if one.case in scope.cases]
     known = {p.loaded.case.id: p.loaded.case for p in _with_controls(listed, scope)}
+    with_sequences = {**known, **{p.loaded.case.id: p.loaded.case for p in placed_sequences(loaded, scope.cases)}}
+    yield from rule_problems(suite, document, with_sequences, suite.conditions)
     for index, text in enumerate(suite.gates):
         try:
             gate = parse_gate(text)
@@ -367,22 +369,6 @@ def _resolved(loaded: LoadedRecord[TrialSuite], scope: Scope) -> LoadedRecord[Tr
         return loaded
     record = loaded.record.model_copy(update={"cases": tuple(cases)})
     return LoadedRecord(record, digest(record), loaded.document)
-
-
-def require_runnable(placed: PlacedSuite) -> Literal["fixed", "shuffled"]:
-    """Return the order of a suite. Raises: RecordError for an order or a stopping rule that this version cannot do."""
-    suite, document = placed.suite, placed.document
-    problems: list[Problem] = []
-    if suite.repeat.sequential is not None:
-        told = "this version repeats a fixed number of times; it has no sequential stopping rule"
-        problems.append(document.problem("E-SUITE-REPEAT", ("repeat",), told, "write repeat: N"))
-    if suite.order.kind not in ("fixed", "shuffled"):
-        told = f"this version runs in the order fixed or shuffled, not {suite.order.kind}"
-        hint = "write order: fixed, or order: {kind: shuffled, seed: N}"
-        problems.append(document.problem("E-SUITE-ORDER", ("order",), told, hint))
-    if problems:
-        raise RecordError.of(problems)
-    return "shuffled" if suite.order.kind == "shuffled" else "fixed"
 
 
 def _with_controls(listed: Iterable[PlacedCase], scope: Scope) -> tuple[PlacedCase, ...]:

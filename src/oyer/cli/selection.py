@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from oyer.cli.project import PlacedProject
     from oyer.cli.scopes import PlacedSuite, Scope
     from oyer.engine import SubjectSpec
-    from oyer.records import Condition, Evaluator, OrderKind, Qualification, Rubric
+    from oyer.records import Condition, Evaluator, Order, Qualification, Rubric, Sequential, SeriesBudget
 
 __all__ = ["FIXED", "Selection", "judged_by", "plugged", "qualified", "read_key", "select", "selection_options"]
 
@@ -88,11 +88,13 @@ class Selection(NamedTuple):
     suite: PlacedSuite | None = None
     rubrics: Mapping[str, Rubric] = {}
     evaluators: Mapping[str, Evaluator] = {}
-    order: OrderKind = "fixed"
+    order: Order | None = None
     project: PlacedProject | None = None
     qualifications: Mapping[str, Qualification] = {}
     unqualified: Mapping[str, str] = {}
     judges: Mapping[str, Judge] = {}
+    sequential: Sequential | None = None
+    budget: SeriesBudget | None = None
 
 
 def selection_options(function: F) -> F:
@@ -166,25 +168,30 @@ def _suite(
 ) -> Selection:
     """Load the one suite that is named; what it declares holds where no option says otherwise."""
     from oyer.cli.plugins import plugin_paths, promised
+    from oyer.cli.ruled import require_rule
     from oyer.cli.running import read_conditions, require_subjects
-    from oyer.cli.scopes import load_suite, require_runnable
+    from oyer.cli.scopes import load_suite
     from oyer.errors import UsageError
 
     if len(names) > 1:
         raise UsageError("E-SUITE-ALONE", f"{name} is a suite, and a suite is run by itself", where=names[-1])
     known = promised(plugin_paths(options["plugins"], project))
     placed = load_suite(name, only=options["only"], project=project, evaluators=known)
-    order = require_runnable(placed)
     declared = placed.suite
+    if options["repeat"] is not None and declared.repeat.sequential is not None:
+        told = f"the rule of {name} says how often its trials run"
+        raise UsageError("E-SUITE-REPEAT", told, where="--repeat", hint="leave it out, or change the suite")
     experiments = [case for case in placed.cases if case.loaded.case.is_experiment]
     conditions = read_conditions(options["conditions"], experiments) or declared.conditions or None
     require_subjects(subjects, placed.cases)
+    require_rule(placed, [spec.name for spec in subjects], conditions or ())
     if project is not None:
         project.require_isolated(placed.cases)
     seed = declared.order.seed if options["seed"] is None else options["seed"]
     repeat = options["repeat"] or declared.repeat.fixed or 1
     judged = judged_by(placed.cases, placed.scope)
-    return Selection(placed.cases, subjects, conditions, seed, repeat, placed, *judged, order, project)
+    chosen = Selection(placed.cases, subjects, conditions, seed, repeat, placed, *judged, declared.order, project)
+    return chosen._replace(sequential=declared.repeat.sequential, budget=declared.repeat.budget)
 
 
 def judged_by(cases: Sequence[PlacedCase], scope: Scope) -> tuple[dict[str, Rubric], dict[str, Evaluator]]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from oyer.adjudicate import drawn_units
 from oyer.engine.admitting import require_admitted
 from oyer.engine.request import CaseSource, RunRequest
 from oyer.errors import Problem, RecordError
 from oyer.host import copy_world, make_run_dir, take_snapshot
-from oyer.plan import build_plan, plan_drift
+from oyer.plan import Rule, build_plan, plan_drift
 from oyer.records import Plan, PlannedModel
 
 __all__ = ["build_requested", "plan_request", "require_registered"]
@@ -50,6 +51,11 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
         },
         models=models,
         order=request.order,
+        rule=Rule(
+            request.sequential,
+            request.budget,
+            drawn_units(request.sequential, [source.case for source in request.cases]),
+        ),
         suite=request.suite,
         rubrics=request.rubrics,
         evaluators=request.pinned_evaluators,

@@ -13,15 +13,19 @@ from oyer.records import (
     Condition,
     Evaluator,
     LoadedCase,
-    OrderKind,
+    Order,
     Plan,
     Qualification,
     Rubric,
+    Sequential,
+    SeriesBudget,
     TrialSuite,
 )
 from oyer.subjects import ModelSettings
 
 __all__ = ["CaseSource", "OnProgress", "Progress", "Registered", "RunRequest", "SeriesOutcome", "SubjectSpec"]
+
+AS_WRITTEN = Order()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class RunRequest:
     exclusions and gates hold. `judges` are the evaluators that were loaded from plug-ins, by id.
     `admits` is what the Environment lets happen at all; None: nobody declared it.
     `qualifications` are those that vouch for cases, by case id. Without `neutral`, traps run pressed alone.
+    The seed of the order is `seed`. With a `sequential` rule `repeat` says nothing: the rule says how often at most.
     """
 
     cases: tuple[CaseSource, ...]
@@ -85,7 +90,9 @@ class RunRequest:
     jobs: int = 1
     arguments: tuple[str, ...] = ()
     registered: Registered | None = None
-    order: OrderKind = "fixed"
+    order: Order = AS_WRITTEN
+    sequential: Sequential | None = None
+    budget: SeriesBudget | None = None
     suite: TrialSuite | None = None
     rubrics: Mapping[str, Rubric] = field(default_factory=dict)
     evaluators: Mapping[str, Evaluator] = field(default_factory=dict)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
+from itertools import groupby
 from typing import Any
 
 from oyer.adjudicate import (
@@ -32,7 +33,7 @@ from oyer.engine.stopping import Stop
 from oyer.errors import UsageError
 from oyer.host import become_subreaper, reap_orphans, sweep_stale_runs
 from oyer.plan import outcome_form
-from oyer.records import Attempts, Plan, PlannedTrial, members_of
+from oyer.records import Attempts, PlannedTrial, members_of
 from oyer.store import SeriesReader, SeriesStore
 from oyer.verify import read_series
 
@@ -141,7 +142,7 @@ class _Tally:
 
 async def _trials(request: RunRequest, opening: Opening, context: SeriesContext, tally: _Tally) -> None:
     """Run every planned trial, `jobs` repetitions at a time. The first failure of the store asks the others to stop."""
-    groups = _groups(opening.plan)
+    groups = _groups(opening.plan.trials)
     planner = _planner(request, opening)
 
     async def work() -> None:
@@ -180,12 +181,10 @@ async def _trial(context: SeriesContext, planned: PlannedTrial, allowed: Attempt
         number += 1
 
 
-def _groups(plan: Plan) -> Iterator[list[PlannedTrial]]:
-    """The arms of one repetition stay together and in order; repetitions may run side by side."""
-    groups: dict[tuple[str, str, int], list[PlannedTrial]] = {}
-    for planned in plan.trials:
-        groups.setdefault((planned.case, planned.subject, planned.repetition), []).append(planned)
-    yield from groups.values()
+def _groups(trials: Iterable[PlannedTrial]) -> Iterator[list[PlannedTrial]]:
+    """Trials of one repetition that stand together in the plan: one worker runs through them in order."""
+    for _, group in groupby(trials, key=lambda planned: (planned.case, planned.subject, planned.repetition)):
+        yield list(group)
 
 
 def _planner(request: RunRequest, opening: Opening) -> Planner:

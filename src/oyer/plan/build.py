@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from typing import Literal, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Literal, NamedTuple
 
 from oyer.errors import UsageError
 from oyer.plan.forms import outcome_form
+from oyer.plan.orders import Round, Slot, planned_slots, seeded_order
 from oyer.records import (
     Attempts,
     Condition,
     Evaluator,
     LoadedCase,
-    OrderKind,
+    Order,
     Plan,
     PlannedCase,
     PlannedModel,
@@ -22,25 +23,39 @@ from oyer.records import (
     Qualification,
     Repeat,
     Rubric,
+    Sequential,
+    SeriesBudget,
     TrialSuite,
     digest,
 )
 
-__all__ = ["build_plan", "seeded_order", "trial_name"]
-
-T = TypeVar("T")
+__all__ = ["Rule", "build_plan", "trial_name"]
 
 
-def seeded_order(items: Sequence[T], seed: int) -> list[T]:
-    """Return the items in the order of sha256(seed, index): the same for everyone who knows the seed."""
-    keys = {index: sha256(f"{seed}:{index}".encode()).digest() for index in range(len(items))}
-    return [items[index] for index in sorted(keys, key=lambda found: keys[found])]
+class Rule(NamedTuple):
+    """By what a series stops: a sequential rule, a budget, or neither.
+
+    `drawn` names the cases of each unit of a rule that draws cases: each runs once, in seeded random order.
+    """
+
+    sequential: Sequential | None = None
+    budget: SeriesBudget | None = None
+    drawn: Sequence[Sequence[str]] | None = None
+
+    def most(self, repeat: int) -> int:
+        """How many repetitions of a case may come to run."""
+        if self.sequential is None:
+            return repeat
+        return 1 if self.drawn is not None else self.sequential.max
 
 
 def trial_name(position: int, case: str, subject: str, repetition: int, condition: str) -> str:
     """Return the file-safe name of a trial. It is for people at the series directory; no subject ever sees it."""
     words = [re.sub(r"[^a-z0-9_-]+", "-", word.lower()).strip("-") or "x" for word in (case, subject)]
     return f"t{position:05d}.{words[0][:60]}.{words[1][:60]}.r{repetition}.{condition}"
+
+
+AS_WRITTEN, WITHOUT_RULE = Order(), Rule()
 
 
 def build_plan(
@@ -50,7 +65,8 @@ def build_plan(
     seed: int,
     repeat: int = 1,
     conditions: Sequence[Condition] | None = None,
-    order: OrderKind = "fixed",
+    order: Order = AS_WRITTEN,
+    rule: Rule = WITHOUT_RULE,
     worlds: Mapping[str, str | None] | None = None,
     models: Mapping[str, PlannedModel] | None = None,
     suite: TrialSuite | None = None,
@@ -59,8 +75,9 @@ def build_plan(
     qualifications: Mapping[str, Qualification] | None = None,
     neutral: bool = True,
 ) -> Plan:
-    """Plan every trial. `conditions` keeps only these of each case's own; the arms of one repetition stay together.
+    """Plan every trial. `conditions` keeps only these of each case's own; `seed` is that of the order.
 
+    With a `rule` that stops everything is planned that may come to run.
     A trap with neutral rounds is planned twice, pressed (`plain`) and `neutral`; without `neutral` only pressed.
 
     `worlds` maps case ids to the digests of their fixture worlds, `models` subjects to what they ask, `qualifications`
@@ -75,10 +92,8 @@ def build_plan(
     _refuse_twice("subject", subjects)
     records = {loaded.case.id: loaded.case for loaded in cases}
     _require_members(cases)
-    groups = [
-        (loaded, subject, repetition) for repetition in range(1, repeat + 1) for loaded in cases for subject in subjects
-    ]
-    trials = _trials(seeded_order(groups, seed) if order == "shuffled" else groups, conditions, suite, neutral)
+    arms = partial(_conditions, wanted=conditions, of_suite=suite is not None, neutral=neutral)
+    trials = [_trial(*one) for one in enumerate(_slots(cases, subjects, arms, order, repeat, rule, seed))]
     if not trials:
         raise UsageError("E-PLAN-EMPTY", "no trial is planned", hint="name a case, a subject, a condition; repeat >= 1")
     return Plan(
@@ -89,9 +104,10 @@ def build_plan(
         subjects=tuple(subjects),
         models=dict(models or {}),
         conditions=tuple(conditions or ()),
-        order=order,
+        order=order.kind,
+        order_by=order.by,
         seed=seed,
-        repeat=Repeat(fixed=repeat),
+        repeat=Repeat(fixed=rule.most(repeat), sequential=rule.sequential, budget=rule.budget),
         attempts=suite.attempts if suite is not None else Attempts(),
         exclude=tuple(rule.id for rule in suite.exclude) if suite is not None else (),
         suite=digest(suite) if suite is not None else None,
@@ -104,28 +120,40 @@ def build_plan(
     )
 
 
-def _trials(
-    groups: Sequence[tuple[LoadedCase, str, int]],
-    conditions: Sequence[Condition] | None,
-    suite: TrialSuite | None,
-    neutral: bool,
-) -> list[PlannedTrial]:
-    trials: list[PlannedTrial] = []
-    for loaded, subject, repetition in groups:
-        for condition in _conditions(loaded, conditions, of_suite=suite is not None, neutral=neutral):
-            position = len(trials)
-            trials.append(
-                PlannedTrial(
-                    trial=trial_name(position, loaded.case.id, subject, repetition, condition),
-                    position=position,
-                    case=loaded.case.id,
-                    case_digest=loaded.digest,
-                    subject=subject,
-                    repetition=repetition,
-                    condition=condition,
-                )
-            )
-    return trials
+def _slots(
+    cases: Sequence[LoadedCase],
+    subjects: Sequence[str],
+    arms: Callable[[LoadedCase], Sequence[Condition | Literal["plain", "neutral"]]],
+    order: Order,
+    repeat: int,
+    rule: Rule,
+    seed: int,
+) -> list[Slot]:
+    rounds = _rounds(cases, repeat, rule, seed)
+    seeded = order.model_copy(update={"seed": seed})
+    return planned_slots(rounds, subjects, arms, seeded, whole_rounds=rule.sequential is not None)
+
+
+def _rounds(cases: Sequence[LoadedCase], repeat: int, rule: Rule, seed: int) -> list[Round]:
+    """One repetition of every case is a round; where a rule draws cases, each of its units is one."""
+    if rule.drawn is None or rule.sequential is None:
+        return [[(loaded, repetition) for loaded in cases] for repetition in range(1, rule.most(repeat) + 1)]
+    by_id = {loaded.case.id: loaded for loaded in cases}
+    units = seeded_order(rule.drawn, f"{seed}:drawn")[: rule.sequential.max]
+    return [[(by_id[name], 1) for name in unit] for unit in units]
+
+
+def _trial(position: int, slot: Slot) -> PlannedTrial:
+    case = slot.loaded.case.id
+    return PlannedTrial(
+        trial=trial_name(position, case, slot.subject, slot.repetition, slot.condition),
+        position=position,
+        case=case,
+        case_digest=slot.loaded.digest,
+        subject=slot.subject,
+        repetition=slot.repetition,
+        condition=slot.condition,
+    )
 
 
 def _require_members(cases: Sequence[LoadedCase]) -> None:

@@ -75,23 +75,30 @@ def test_a_plan_holds_what_the_suite_declares(place: Path, capsys: pytest.Captur
     assert told(capsys, "plan", path, *SUBJECT, "--repeat", 1)["plan"]["repeat"]["fixed"] == 1
 
 
-@pytest.mark.parametrize(
-    ("more", "code", "place_of"),
-    [
-        ("order: {kind: williams, seed: 1}\n", "E-SUITE-ORDER", ": order"),
-        ("order: {kind: grouped, by: case}\n", "E-SUITE-ORDER", ": order"),
-        ("repeat: {sequential: {test: bernoulli, of: x, p0: 0.5, min: 5, max: 9}}\n", "E-SUITE-REPEAT", ": repeat"),
-    ],
-)
-def test_what_this_version_cannot_do_is_refused_when_it_is_planned(
-    place: Path, capsys: pytest.CaptureFixture[str], more: str, code: str, place_of: str
-) -> None:
-    path = suite(place, more)
-    assert main(["check", str(path)]) == 0, "it is a suite, only not one for this version"
-    problem = told(capsys, "plan", path, *SUBJECT, code=3)["error"]["problems"][0]
-    assert problem["code"] == code
-    assert problem["where"].startswith(f"{path}:20:")
-    assert problem["where"].endswith(place_of)
+def test_a_plan_says_whether_the_square_is_complete(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for repeat, complete in ((2, True), (3, False)):
+        path = suite(place, f"repeat: {repeat}\norder: {{kind: williams, seed: 1}}\n")
+        found = told(capsys, "plan", path, *SUBJECT)
+        assert found["plan"]["order"] == "williams"
+        assert found["squares"] == [
+            {"about": "cases", "over": 2, "rows": 2, "taken": repeat, "complete": complete},
+        ]
+        assert main(["plan", str(path), *SUBJECT]) == 0
+        assert ("is not complete" in capsys.readouterr().out) is not complete
+
+
+def test_a_grouped_order_runs_one_case_after_the_other(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = suite(place, "repeat: 2\norder: {kind: grouped, by: case}\n")
+    plan = told(capsys, "plan", path, *SUBJECT)["plan"]
+    assert (plan["order"], plan["order_by"]) == ("grouped", "case")
+    assert [(t["case"], t["repetition"]) for t in plan["trials"]] == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+    told(capsys, "run", path, *SUBJECT, "--out", place / "s")
+    assert [name.split(".")[1] for name in opened(place / "s")] == ["a", "a", "b", "b"]
+
+
+def opened(series: Path) -> list[str]:
+    lines = (json.loads(line) for line in (series / "ledger.jsonl").read_text().splitlines())
+    return [line["trial"] for line in lines if line["kind"] == "opened"]
 
 
 def test_a_suite_is_run_by_itself(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oyer.errors import UsageError
 from oyer.plan import build_plan, seeded_order, trial_name
-from oyer.records import Case, LoadedCase, Plan, digest, document_of
+from oyer.records import Case, LoadedCase, Order, Plan, digest, document_of
 
 
 def loaded(case: Case) -> LoadedCase:
@@ -95,9 +95,9 @@ def test_a_case_twice_or_no_case_is_no_plan() -> None:
 
 
 def test_a_shuffled_plan_is_the_same_for_everyone_who_knows_the_seed() -> None:
-    one, again = (built(EXPERIMENT, HARDENED, repeat=6, order="shuffled", seed=3) for _ in range(2))
+    one, again = (built(EXPERIMENT, HARDENED, repeat=6, order=Order(kind="shuffled"), seed=3) for _ in range(2))
     assert one == again
-    other = built(EXPERIMENT, HARDENED, repeat=6, order="shuffled", seed=4)
+    other = built(EXPERIMENT, HARDENED, repeat=6, order=Order(kind="shuffled"), seed=4)
     key = {(t.case, t.repetition, t.condition) for t in one.trials}
     assert key == {(t.case, t.repetition, t.condition) for t in other.trials}
     assert [t.trial for t in one.trials] != [t.trial for t in other.trials]

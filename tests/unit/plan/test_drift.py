@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from oyer.plan import Drift, build_plan, plan_drift
-from oyer.records import Case, LoadedCase, Plan, PlannedModel, parse_cases
+from oyer.records import Case, LoadedCase, Order, Plan, PlannedModel, parse_cases
 
 CASE = """
 oyer: Case@1
@@ -43,7 +43,7 @@ def test_equal_plans_did_not_move() -> None:
         ({"worlds": {}}, "cases.pasture.world", "sha256:a", "null"),
         ({"models": {"one": PlannedModel(name="n", base_url="u")}}, "models.one.name", "m", "n"),
         ({"models": {}}, "models.one", '{"base_url":"u","name":"m","parameters":{},"system":null}', "absent"),
-        ({"order": "shuffled"}, "order", "fixed", "shuffled"),
+        ({"order": Order(kind="shuffled")}, "order", "fixed", "shuffled"),
     ],
 )
 def test_the_field_that_moved_is_named(changed: dict[str, Any], field: str, planned: str, now: str) -> None:
