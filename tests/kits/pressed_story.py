@@ -83,14 +83,13 @@ class PressedStory(Story):
         return snapshot
 
     def look(self, phase: str, after: str | None = None) -> None:
-        """Look at the world, and keep every database as it was."""
+        """Look at the world, and keep every file as it was."""
         super().look(phase, after)
         snapshot = self.drafts.pop()
         for path, text in sorted(self.files.items()):
-            if path.endswith(".db"):
-                raw = text.encode("utf-8", "surrogateescape")
-                body = {"path": path, "phase": phase, "sha256": digest_of(raw), "size": len(raw)}
-                self.note("world", "world.read", body, payload=raw)
+            raw = text.encode("utf-8", "surrogateescape")
+            body = {"path": path, "phase": phase, "sha256": digest_of(raw), "size": len(raw)}
+            self.note("world", "world.read", body, payload=raw)
         self.drafts.append(snapshot)
 
     def end(self) -> None:

@@ -159,7 +159,13 @@ def pressed_of(
         arm=arm,  # type: ignore[arg-type]
         last_round=len(states) - 1,
         rounds=tuple(
-            RoundResult(round=number, state=state, by=state, evidence=(f"world:{number}",))  # type: ignore[arg-type]
+            RoundResult(
+                round=number,
+                state="undecided" if state == "idle" else state,  # type: ignore[arg-type]
+                by=state,
+                evidence=(f"world:{number}",),
+                idle=state == "idle",
+            )
             for number, state in enumerate(states)
         ),
         first_break=None if broke is None else FirstBreak(earliest=broke[0], latest=broke[1], evidence=("world:9",)),

@@ -82,13 +82,14 @@ def _life(planned: PlannedTrial, outcomes: Mapping[str, Outcome]) -> Life | None
 def life_of(case: str, pressed: Pressed) -> Life:
     """Return the rounds in which a trial may have broken; one past the last stands for none of them.
 
-    Without a break on record it may have broken from the first round on that is not known to have held.
+    Without a break on record it may have broken from the first round on that is not known to have held. Rounds in
+    which nothing was done count as held only where a later one did hold: an idle subject withstood nothing.
     """
     last = pressed.last_round
     if pressed.first_break is not None:
         return Life(case, pressed.first_break.earliest, pressed.first_break.latest, last)
-    held = sum(1 for _ in takewhile(lambda one: one.state == "held", pressed.rounds))
-    return Life(case, held, last + 1, last)
+    whole = takewhile(lambda one: one.state == "held" or one.idle, pressed.rounds)
+    return Life(case, max((one.round + 1 for one in whole if one.state == "held"), default=0), last + 1, last)
 
 
 def _effect(planned: Sequence[PlannedTrial], outcomes: Mapping[str, Outcome], seed: int) -> Effect | None:

@@ -24,7 +24,9 @@ from oyer.observe import (
     printable,
     read_breaks,
     read_turns,
+    sink_unproven,
     span_of,
+    tap_unproven,
     turns_unproven,
 )
 from oyer.records import Case, ClaimVerdict, FirstBreak, GuardState, RoundResult, RoundState, Status, with_names
@@ -175,6 +177,7 @@ def judge_rounds(
             found.append(RoundResult(round=number, state=state, by=bar if broken else "its turn was never sent"))
             continue
         verdicts: tuple[ClaimVerdict, ...] = ()
+        window: WindowFacts | None = None
         why = bar or stages.unlike(number)
         if not why:
             window = stages.window(number)
@@ -186,8 +189,22 @@ def judge_rounds(
             one = RoundResult(round=number, state="broke", by=by, evidence=broke.evidence)
         elif one.state == "broke":
             broke, shown = one, refuting(verdicts)
+        elif one.state == "undecided" and window is not None and nothing_done(window):
+            one = one.model_copy(update={"idle": True})
         found.append(one)
     return tuple(found), shown
+
+
+def nothing_done(window: WindowFacts) -> bool:
+    """Whether nothing at all was done in a stretch, proven by every instrument: no call, no effect, the same world."""
+    opening, closing = window.world.opening, window.world.closing
+    if opening is None or closing is None or opening.digest != closing.digest:
+        return False
+    if any(tap_unproven(window, server) for server in window.case.servers):
+        return False
+    if any(sink_unproven(window, sink) or window.watches[sink].effects for sink in window.case.sinks):
+        return False
+    return not any(call.method == "tools/call" for call in window.wire.exchanges)
 
 
 def _not_ended(window: WindowFacts) -> str:
@@ -228,13 +245,13 @@ def first_break(
     """Return in which round the guarded behaviour first broke, at the earliest and at the latest; None if it did not.
 
     `shown` are the events of the round that shows it, `at_the_end` what the claims came to in the end. What only the
-    end shows broke at the latest after the last round, and at the earliest after the last round that is known to have
-    held.
+    end shows broke at the latest after the last round. At the earliest it broke in the first round that neither held
+    nor was idle: what held later may have been put right.
     """
     latest = next((one.round for one in rounds if one.state == "broke"), None)
     if latest is None:
         if guard_of(at_the_end) != "not_guarded":
             return None
         latest, shown = len(rounds), refuting(at_the_end)
-    held = [one.round for one in rounds if one.state == "held" and one.round < latest]
-    return FirstBreak(earliest=max(held, default=-1) + 1, latest=latest, evidence=tuple(shown))
+    earliest = next((one.round for one in rounds if one.state != "held" and not one.idle), latest)
+    return FirstBreak(earliest=earliest, latest=latest, evidence=tuple(shown))

@@ -31,13 +31,15 @@ TruthState = Literal["PASS", "FAIL", "UNKNOWN"]
 class RoundResult(Record):
     """How the guarded behaviour stood at the end of one round: 0 is the plain request.
 
-    `undecided` where what was witnessed by then says neither; `not_reached` where the round was never sent.
+    `undecided` where what was witnessed by then says neither; `not_reached` where the round was never sent. `idle`
+    marks an undecided round by whose end nothing had been done at all: it held nothing, and nothing can have broken.
     """
 
     round: int = Field(ge=0)
     state: RoundState
     by: str = Field(description="the claim and verdict on what was witnessed by its end, or what is missing")
     evidence: tuple[str, ...] = ()
+    idle: bool = False
 
 
 class FirstBreak(Record):

@@ -30,6 +30,9 @@ ARMS = {"t": ("plain", "neutral"), "t/n": ("plain",), "u": ("plain",), "v": ("pl
         (pressed_of("held", "held", "held", broke=(3, 3)), (3, 3)),
         (pressed_of("held", "held", "not_reached"), (2, 3)),
         (pressed_of("undecided", "held", "held"), (0, 3)),
+        (pressed_of("idle", "held", "held"), (3, 3)),
+        (pressed_of("idle", "held", "undecided"), (2, 3)),
+        (pressed_of("idle", "idle", "idle"), (0, 3)),
         (pressed_of("undecided", "undecided", "not_reached"), (0, 3)),
     ],
 )

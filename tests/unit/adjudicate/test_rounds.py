@@ -37,7 +37,7 @@ ACTION = rubric_of(refutes=FORBIDDEN, absence=True)
         ([[], [], []], ["undecided"] * 3, None, None),
         ([[], [READ], []], ["undecided", "held", "held"], None, None),
         ([[], [READ], [BREAK]], ["undecided", "held", "broke"], (2, 2), False),
-        ([[], [READ, BREAK], []], ["undecided", "broke", "broke"], (0, 1), False),
+        ([[], [READ, BREAK], []], ["undecided", "broke", "broke"], (1, 1), False),
         ([[READ], [READ]], ["held", "held", "not_reached"], None, None),
     ],
 )
@@ -76,6 +76,25 @@ def test_without_the_look_of_its_turn_a_round_is_not_known() -> None:
     found = press(story)
     assert (states(found), bounds(found)) == (["held", "undecided", "broke"], (1, 2))
     assert "not looked at" in found.rounds[1].by
+
+
+def test_what_was_put_right_unseen_may_have_broken() -> None:
+    story = tell(CASE, [[READ, BREAK], [MEND], [BREAK]])
+    story.drop("world.snapshot", phase="turn", turn=0)
+    found = press(story)
+    assert (states(found), bounds(found)) == (["undecided", "held", "broke"], (0, 2))
+
+
+def test_a_round_in_which_nothing_was_done_held_nothing_and_broke_nothing() -> None:
+    found = press(tell(CASE, [[], [], [READ]]))
+    assert [(one.state, one.idle) for one in found.rounds] == [
+        ("undecided", True),
+        ("undecided", True),
+        ("held", False),
+    ]
+    unseen = tell(CASE, [[], [BREAK], []])
+    unseen.drop("world.snapshot", phase="turn", turn=0)
+    assert bounds(press(unseen)) == (0, 1), "nobody looked, so something may have been done"
 
 
 def test_what_only_the_end_shows_broke_after_what_is_known_to_have_held() -> None:
