@@ -23,7 +23,7 @@ from typing import Any
 
 import click
 
-from oyer.adjudicate import REASONS, VERDICT_REASONS
+from oyer.adjudicate import FORMULAS, REASONS, VERDICT_REASONS
 from oyer.cli.commands import COMMANDS, oyer_group
 from oyer.errors import EvidenceError
 from oyer.evidence import KINDS as EVENT_KINDS
@@ -125,6 +125,15 @@ def verdict_reasons() -> str:
         raise SystemExit(f"VERDICT_AFTER and the table differ: {sorted(set(VERDICT_AFTER) ^ set(VERDICT_REASONS))}")
     rows = ((code(name), told, VERDICT_AFTER[name]) for name, told in VERDICT_REASONS.items())
     return table(("code", "means", "then"), rows)
+
+
+def formulas() -> str:
+    """Describe how every number is computed."""
+    rows = (
+        (name.replace("_", " "), told.formula, told.source, told.estimand, told.offered)
+        for name, told in FORMULAS.items()
+    )
+    return table(("number", "formula", "source", "about", "offered"), rows)
 
 
 def doubles() -> str:
@@ -266,6 +275,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], str]]] = {
     "reasons": ("reasons.md", reasons),
     "verdict-reasons": ("reasons.md", verdict_reasons),
     "doubles": ("doubles.md", doubles),
+    "formulas": ("statistics.md", formulas),
     "events": ("events.md", events),
     "records": ("records.md", records),
     "facts": ("records.md", lambda: facts(table)),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from oyer.library import find_case
 from oyer.records import (
+    ArmRef,
     Case,
     ClaimVerdict,
     Comparison,
@@ -21,6 +23,7 @@ from oyer.records import (
     Recovery,
     RoundResult,
     Scored,
+    parse_cases,
 )
 
 DIGEST = "sha256:" + "0" * 64
@@ -174,3 +177,26 @@ def pressed_of(
         over_refusal=OverRefusal(state=refusal),  # type: ignore[arg-type]
         truthful_non_completion=NonCompletionResult(state=truthful),  # type: ignore[arg-type]
     )
+
+
+def with_arms(found: Comparison, **statuses: str) -> Comparison:
+    """Return a comparison with arms of these statuses."""
+    arms = tuple(
+        ArmRef(
+            condition=name,  # type: ignore[arg-type]
+            trial=trial_name(found.case, found.subject, found.repetition, name),
+            run="run",
+            attempt=1,
+            status=status,  # type: ignore[arg-type]
+            evidence=None,
+        )
+        for name, status in statuses.items()
+    )
+    return found.model_copy(update={"arms": arms})
+
+
+def experiment_of(name: str) -> Case:
+    """Return the packaged experiment under another id."""
+    path = find_case("notes-injection")
+    cases = parse_cases(path.read_bytes(), name=str(path), world_files=lambda _: ())
+    return next(one.case for one in cases if one.case.is_experiment).model_copy(update={"id": name})

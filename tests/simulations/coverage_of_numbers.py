@@ -21,6 +21,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
+from oyer.adjudicate import Question, Sides, contrasts  # noqa: E402
 from oyer.stats import (  # noqa: E402
     CaseCounts,
     JudgeCounts,
@@ -32,6 +33,7 @@ from oyer.stats import (  # noqa: E402
     corrected_rate,
     mcnemar_log_e,
     sign_flip,
+    two_proportions,
     wilson,
 )
 
@@ -171,6 +173,32 @@ def rates(draw: Draw, count: int) -> Iterator[Found]:
     yield Found("exact limits of one case: coverage", *worst(iter(points)), 0.95, at_least=True)
 
 
+def one_case(draw: Draw, count: int) -> Iterator[Found]:
+    """One case on two sides, alike in truth; then with losses that depend on the side."""
+    points, covered = [], []
+    for n1, n2 in ((4, 4), (10, 10), (10, 30), (40, 40)):
+        for p in (0.1, 0.5, 0.9):
+            k1, k2 = draw.binomial(n1, p, count), draw.binomial(n2, p, count)
+            found = [two_proportions(int(a), n1, int(b), n2) for a, b in zip(k1, k2, strict=True)]
+            where = f"{n1} and {n2} trials, chance {p}"
+            points.append((sum(one.p <= ALPHA for one in found) / count, where))
+            covered.append((sum(one.interval.low <= 0 <= one.interval.high for one in found) / count, where))
+    yield Found("two proportions: false rejections", *worst(iter(points), highest=True), ALPHA, at_least=False)
+    yield Found("two proportions: coverage", *worst(iter(covered)), 0.95, at_least=True)
+    alone = decided = 0
+    for _ in range(count):
+        first, second = int(draw.binomial(20, 0.5)), int(draw.binomial(20, 0.5))
+        # On the second side four of five that would have failed crash, and show nothing.
+        lost = int(draw.binomial(20 - second, 0.8))
+        alone += two_proportions(first, 20, second, 20 - lost).p <= ALPHA
+        sides = Sides("c", CaseCounts(first, 20), CaseCounts(second, 20 - lost, lost))
+        (told,) = contrasts([Question("c", (sides,))], seed=1, draws=1000)
+        decided += told.word in ("higher", "lower")
+    told_of = "80 % of the failures of one side crash"
+    yield Found("decided trials alone: false rejections", alone / count, told_of, ALPHA, at_least=False, offered=False)
+    yield Found("decided whatever was lost: false ones", decided / count, told_of, ALPHA, at_least=False)
+
+
 def judges(draw: Draw, count: int) -> Iterator[Found]:
     """A rate that a fallible judge gives, corrected."""
     points = []
@@ -196,6 +224,7 @@ GROUPS: tuple[tuple[Callable[[Draw, int], Iterator[Found]], float], ...] = (
     (naive, 0.5),
     (comparisons, 0.5),
     (sequences, 0.5),
+    (one_case, 1.0),
     (judges, 2.0),
 )
 """What is simulated, and how many times of `--count`."""

@@ -8,9 +8,21 @@ one another.
 from __future__ import annotations
 
 from oyer.adjudicate.arm import Arm
+from oyer.adjudicate.asked import Asked, Said, asked_of, counted_words, said_of
 from oyer.adjudicate.claims import claim_verdict, read_claim
 from oyer.adjudicate.compare import ComparisonInput, compare
 from oyer.adjudicate.contamination import judge_contamination
+from oyer.adjudicate.contrast import (
+    ALPHA,
+    LEAST_CASES,
+    Contrast,
+    ContrastWord,
+    PairCounts,
+    Question,
+    Sides,
+    contrasts,
+)
+from oyer.adjudicate.formulas import FORMULAS, Formula
 from oyer.adjudicate.gate_grammar import parse_gate
 from oyer.adjudicate.gate_tree import Gate
 from oyer.adjudicate.gate_values import GateInput
@@ -32,6 +44,7 @@ from oyer.adjudicate.lives import PressedCase, PressureRead, life_of, pressure_o
 from oyer.adjudicate.matched import ONE_REPETITION, SetDistribution, distribution_of, read_set, read_triple
 from oyer.adjudicate.mutants import Mutant, mutants
 from oyer.adjudicate.outcomes import derive_outcome
+from oyer.adjudicate.pairs import PairedQuestion, counted_pairs, pairs_of
 from oyer.adjudicate.performance import decide_performance
 from oyer.adjudicate.performed import read_performed
 from oyer.adjudicate.pins import observed_pins
@@ -87,6 +100,17 @@ from oyer.adjudicate.series import (
     slim,
 )
 from oyer.adjudicate.sets import control_member, derive_sets, guard_member, guard_of, rounds_told, set_name
+from oyer.adjudicate.statistics import (
+    DRAWS,
+    AtK,
+    Measure,
+    OverCases,
+    Paired,
+    RateOf,
+    SeriesStatistics,
+    SubjectSets,
+    statistics_of,
+)
 from oyer.adjudicate.stimulus import Absence, read_absence
 from oyer.adjudicate.tabled import NOT_RUN, SetRow, SetTable, tabulate
 from oyer.adjudicate.verdict_reasons import VERDICT_REASONS
@@ -94,7 +118,11 @@ from oyer.adjudicate.verdicts import criterion_verdict, limit_part
 from oyer.adjudicate.voices import Merged, Voice, merge_voices
 
 __all__ = [
+    "ALPHA",
     "BUILT_IN",
+    "DRAWS",
+    "FORMULAS",
+    "LEAST_CASES",
     "NOT_RUN",
     "ONE_REPETITION",
     "QUALIFYING",
@@ -102,10 +130,15 @@ __all__ = [
     "VERDICT_REASONS",
     "Absence",
     "Arm",
+    "Asked",
+    "AtK",
     "ClaimInput",
     "ComparisonInput",
+    "Contrast",
+    "ContrastWord",
     "DeclaredTurn",
     "Fixed",
+    "Formula",
     "Gate",
     "GateFlaw",
     "GateInput",
@@ -115,23 +148,35 @@ __all__ = [
     "Judges",
     "LaterJudgement",
     "LedgerCount",
+    "Measure",
     "Merged",
     "Mutant",
+    "OverCases",
+    "PairCounts",
+    "Paired",
+    "PairedQuestion",
     "PressedCase",
     "PressedInput",
     "PressureRead",
+    "Question",
+    "RateOf",
     "RuleFlaw",
+    "Said",
     "SequenceInput",
     "SeriesInput",
     "SeriesResult",
+    "SeriesStatistics",
     "SetDistribution",
     "SetRow",
     "SetTable",
+    "Sides",
     "Stages",
+    "SubjectSets",
     "Tally",
     "TrialInput",
     "UnitOf",
     "Voice",
+    "asked_of",
     "barred",
     "bars",
     "by_run",
@@ -139,9 +184,12 @@ __all__ = [
     "check_rule",
     "claim_verdict",
     "compare",
+    "contrasts",
     "control_member",
     "count_ledger",
     "counted_of",
+    "counted_pairs",
+    "counted_words",
     "criterion_verdict",
     "decide_performance",
     "declared_turns",
@@ -182,6 +230,7 @@ __all__ = [
     "named_aside",
     "named_runs",
     "observed_pins",
+    "pairs_of",
     "parse_gate",
     "planned_claims",
     "planned_evaluators",
@@ -199,9 +248,11 @@ __all__ = [
     "reading_of",
     "require_conserved",
     "rounds_told",
+    "said_of",
     "set_name",
     "sides_of",
     "slim",
+    "statistics_of",
     "tabulate",
     "tallies",
     "uncited",

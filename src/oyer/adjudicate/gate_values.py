@@ -17,7 +17,7 @@ from oyer.adjudicate.ledger import LedgerCount
 from oyer.adjudicate.sets import speaking
 from oyer.records import Comparison, MatchedSet, Outcome, Plan
 
-__all__ = ["GateInput", "Seen", "ledger_line", "look"]
+__all__ = ["GateInput", "Seen", "instances", "ledger_line", "look", "verdict_word"]
 
 
 class GateInput(NamedTuple):
@@ -69,7 +69,7 @@ def look(given: GateInput, operand: Operand, subject: str) -> Seen:
     """Return what an operand is for one subject."""
     if operand.kind == "status":
         return _count(given.ledger, operand, subject)
-    found = list(_instances(given, operand, subject))
+    found = list(instances(given, operand, subject))
     why = Counter(why for word, why in found if word is None)
     words = tuple(word for word, _ in found)
     undecided = sum(word is None for word in words)
@@ -84,7 +84,7 @@ def _count(ledger: LedgerCount, operand: Operand, subject: str) -> Seen:
     return Seen(operand.text, subject, number=rows[operand.word], decided=ledger.planned - not_run, undecided=not_run)
 
 
-def _instances(given: GateInput, operand: Operand, subject: str) -> Iterator[tuple[str | None, str]]:
+def instances(given: GateInput, operand: Operand, subject: str) -> Iterator[tuple[str | None, str]]:
     """Yield a word, or None and why, for each planned repetition in order."""
     planned: dict[int, list[Outcome]] = {}
     for trial in given.plan.trials:
@@ -105,7 +105,7 @@ def _instances(given: GateInput, operand: Operand, subject: str) -> Iterator[tup
         elif operand.kind == "set":
             yield _reading(read.get(key), spontaneous, given.qualified)
         elif operand.kind == "verdict":
-            yield _verdict(speaking(planned[repetition]), operand.claim)
+            yield verdict_word(speaking(planned[repetition]), operand.claim)
         else:
             yield _performed(speaking(planned[repetition]))
 
@@ -137,7 +137,8 @@ def _reading(found: MatchedSet | None, spontaneous: Spontaneous, qualified: Coll
     return found.reading, ""
 
 
-def _verdict(told: Outcome | None, claim: str) -> tuple[str | None, str]:
+def verdict_word(told: Outcome | None, claim: str) -> tuple[str | None, str]:
+    """Return the verdict of a claim in one trial, or None and why there is none that may be counted."""
     if told is None:
         return None, "not_run"
     if told.status in ("harness_error", "blocked"):

@@ -1,4 +1,4 @@
-"""What a series shows of each claim, performance and matched set over its repetitions: counts first, then rates.
+"""What a series shows of each outcome, claim, performance and set over its repetitions: counts first, then rates.
 
 Owns the numbers that reports print of verdicts. Must never give a rate without its denominator, what is undecided and
 why, and the bounds that this leaves: trials that crashed stay in the count. Whether a case is qualified bars gates, and
@@ -10,15 +10,15 @@ Source: the trials design, "Statistics".
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from oyer.adjudicate.gate_tree import Kind, Operand
-from oyer.adjudicate.gate_values import GateInput, look
+from oyer.adjudicate.asked import Asked, Said, asked_of, said_of
+from oyer.adjudicate.gate_values import GateInput
 from oyer.records import Case
-from oyer.stats import Rate, rate_of
+from oyer.stats import Rate, excluded_at_worst, rate_of
 
-__all__ = ["Tally", "rate_sentence", "tallies"]
+__all__ = ["Tally", "rate_sentence", "tallies", "tally_of"]
 
 
 class Tally(NamedTuple):
@@ -47,26 +47,22 @@ class Tally(NamedTuple):
 
 def tallies(given: GateInput, cases: Mapping[str, Case]) -> Iterator[Tally]:
     """Yield every tally of a series: by case and subject in the order of the plan."""
-    everyone = given._replace(qualified={one.id for one in given.plan.cases})
-    for planned in given.plan.cases:
-        for kind, claim, about in _asked(cases[planned.id], given):
-            for subject in given.plan.subjects:
-                seen = look(everyone, Operand(kind, planned.id, claim, "", None, 1, about), subject)
-                words = Counter(word for word in seen.words if word is not None)
-                if seen.words:
-                    yield Tally(
-                        about, planned.id, subject, len(seen.words), dict(sorted(words.items())), seen.why, seen.line
-                    )
+    for asked in asked_of(given, cases):
+        for subject in given.plan.subjects:
+            said = said_of(given, asked, subject)
+            if said:
+                yield tally_of(asked, subject, said)
 
 
-def _asked(case: Case, given: GateInput) -> Iterator[tuple[Kind, str, str]]:
-    for claim in case.claims:
-        if claim.rubric in given.plan.rubrics:
-            yield "verdict", claim.id, f"verdict({case.id}, {claim.id})"
-    if case.expected:
-        yield "performed", "", f"performed({case.id})"
-    if any(one.trap == case.id for one in given.sets):
-        yield "set", "", f"set({case.id})"
+def tally_of(asked: Asked, subject: str, said: Sequence[Said]) -> Tally:
+    """Count what the repetitions of one subject came to."""
+    words = Counter(one.word for one in said if one.word is not None)
+    why = dict(sorted(Counter(one.why for one in said if one.word is None).items()))
+    undecided = sum(why.values())
+    parts = [*(f"{word} {number}" for word, number in sorted(words.items())), f"undecided {undecided}"]
+    told = ", ".join(f"{reason} {number}" for reason, number in why.items())
+    line = f"{len(said)} planned = {' + '.join(parts)}" + (f" ({told})" if told else "")
+    return Tally(asked.about, asked.case, subject, len(said), dict(sorted(words.items())), why, line)
 
 
 def rate_sentence(word: str, rate: Rate) -> str:
@@ -79,4 +75,8 @@ def rate_sentence(word: str, rate: Rate) -> str:
         told += f": {float(rate.value):.2f}"
     if rate.limits is None:
         return f"{told}; no interval, {rate.why_not}"
-    return f"{told}; 95 % limits {rate.limits.low:.2f} to {rate.limits.high:.2f} (Wilson, worst case)"
+    told += f"; 95 % limits {rate.limits.low:.2f} to {rate.limits.high:.2f} (Wilson, worst case)"
+    excluded = excluded_at_worst(rate.decided, rate.undecided) if rate.k == 0 else None
+    if excluded is None:
+        return told
+    return f"{told}; none seen excludes rates above {excluded:.3f} (one-sided 95 %, independent trials, n fixed)"

@@ -36,7 +36,7 @@ from oyer.report import (
     tally_value,
 )
 
-__all__ = ["exit_code", "judged_series", "judged_value", "ledger_of"]
+__all__ = ["exit_code", "gate_input", "judged_series", "judged_value", "ledger_of"]
 
 
 def ledger_of(plan: Plan, cases: Mapping[str, Case], result: SeriesResult, suite: TrialSuite | None) -> LedgerCount:
@@ -44,6 +44,21 @@ def ledger_of(plan: Plan, cases: Mapping[str, Case], result: SeriesResult, suite
     claims = planned_claims(plan, cases)
     exclude = () if suite is None else suite.exclude
     return count_ledger(plan, result.outcomes.values(), result.comparisons, claims=claims, exclude=exclude)
+
+
+def gate_input(
+    plan: Plan,
+    cases: Mapping[str, Case],
+    result: SeriesResult,
+    suite: TrialSuite | None = None,
+    *,
+    qualified: Collection[str],
+) -> GateInput:
+    """Put together what gates and statistics look at; a sequence is qualified where all its cases are."""
+    ledger = ledger_of(plan, cases, result, suite)
+    return GateInput(
+        plan, result.outcomes, result.comparisons, result.sets, ledger, with_sequences(qualified, cases)
+    )  # fmt: skip
 
 
 def judged_series(
@@ -54,19 +69,14 @@ def judged_series(
     *,
     qualified: Collection[str],
 ) -> Judged:
-    """Evaluate the gates of a plan; `qualified` are the cases that something was found to vouch for.
-
-    A sequence is, where all its cases are.
-    """
-    ledger = ledger_of(plan, cases, result, suite)
-    qualified = with_sequences(qualified, cases)
-    given = GateInput(plan, result.outcomes, result.comparisons, result.sets, ledger, qualified)
+    """Evaluate the gates of a plan; `qualified` are the cases that something was found to vouch for."""
+    given = gate_input(plan, cases, result, suite, qualified=qualified)
     gates = tuple(evaluate_gate(parse_gate(text), given) for text in plan.gates)
-    unqualified = tuple(case.id for case in plan.cases if case.id not in qualified)
+    unqualified = tuple(case.id for case in plan.cases if case.id not in given.qualified)
     rates = tuple(tallies(given, cases))
     pressure = tuple(pressure_of_series(plan, cases, result.outcomes))
     table = tabulate(plan, cases, result.sets)
-    return Judged(ledger, result.sets, gates, unqualified, rates, result.errors, pressure, table)
+    return Judged(given.ledger, result.sets, gates, unqualified, rates, result.errors, pressure, table)
 
 
 def exit_code(gates: Sequence[GateResult]) -> int:

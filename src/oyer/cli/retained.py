@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from oyer.adjudicate import LaterJudgement, SeriesResult, derive_series, qualified_cases
-from oyer.cli.gating import judged_series, judged_value
+from oyer.adjudicate import GateInput, LaterJudgement, SeriesResult, derive_series, qualified_cases
+from oyer.cli.gating import gate_input, judged_series, judged_value
 from oyer.cli.places import open_series_reader
 from oyer.errors import Problem, UsageError
 from oyer.observe import TrialEvidence
@@ -52,6 +52,8 @@ class Retained(NamedTuple):
     result: SeriesResult
     judged: Judged
     later: Later
+    given: GateInput
+    suite: TrialSuite | None = None
 
     def evidence(self, trial: str) -> TrialEvidence | None:
         """Return the counted attempt of a trial."""
@@ -162,8 +164,10 @@ def read_retained(path: Path) -> Iterator[Retained]:
         result = derive_series(reading.given)
         suite = _suite(reader, reading.plan)
         cases = reading.given.cases
-        judged = judged_series(reading.plan, cases, result, suite, qualified=_qualified(reader, reading))
-        yield Retained(path, reading, result, judged, judged_later(reader, reading.plan))
+        qualified = _qualified(reader, reading)
+        judged = judged_series(reading.plan, cases, result, suite, qualified=qualified)
+        given = gate_input(reading.plan, cases, result, suite, qualified=qualified)
+        yield Retained(path, reading, result, judged, judged_later(reader, reading.plan), given, suite)
 
 
 def _qualified(reader: Reader, reading: Reading) -> frozenset[str]:

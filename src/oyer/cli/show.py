@@ -23,8 +23,15 @@ __all__ = ["command"]
 @click.argument("series", type=click.Path(path_type=Path))
 @click.argument("trial", required=False)
 @click.option("--evidence", is_flag=True, help="With every message: original and delivered bytes.")
+@click.option("--stats", is_flag=True, help="Every number of the SERIES instead: with formula, source and estimand.")
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="With --stats: seed of what is drawn; the plan's.")
+@click.option(
+    "--draws", type=click.IntRange(1000, 1_000_000), default=10_000, show_default=True, help="With --stats: resamples."
+)
 @json_option
-def command(series: Path, trial: str | None, evidence: bool, as_json: bool) -> int:
+def command(
+    series: Path, trial: str | None, evidence: bool, stats: bool, seed: int | None, draws: int, as_json: bool
+) -> int:
     """Show what a SERIES shows, or one TRIAL of it (its name, a part of it such as a case, or its number
     in the plan, from 0).
 
@@ -32,9 +39,32 @@ def command(series: Path, trial: str | None, evidence: bool, as_json: bool) -> i
     """
     from oyer.cli.retained import read_retained
 
+    if stats and (trial is not None or evidence):
+        raise click.UsageError("--stats is about a whole series: name no trial, and no --evidence")
     with read_retained(series) as retained:
-        _show(retained, trial, evidence=evidence, as_json=as_json)
+        if stats:
+            _statistics(retained, seed, draws, as_json=as_json)
+        else:
+            _show(retained, trial, evidence=evidence, as_json=as_json)
     return 0
+
+
+def _statistics(retained: Retained, seed: int | None, draws: int, *, as_json: bool) -> None:
+    from oyer.adjudicate import statistics_of
+    from oyer.cli.terminal import look_of, print_json, print_page
+    from oyer.report import fold, line, render_statistics, say, statistics_value
+
+    family = (retained.suite.aggregate.family or None) if retained.suite is not None else None
+    cases = retained.reading.given.cases
+    found = statistics_of(retained.given, cases, seed=seed, draws=draws, family=family)
+    if as_json:
+        print_json({"path": str(retained.path), "statistics": statistics_value(found), "exit_code": 0})
+        return
+    look = look_of(sys.stdout)
+    page: Page = (line(say(f"series {retained.reading.manifest.series}", "dim")), ())
+    for problem in retained.reading.problems:
+        page += fold([say(str(problem), "bad")], look, hanging="  ")
+    print_page((*page, *render_statistics(found, look)))
 
 
 def _show(retained: Retained, trial: str | None, *, evidence: bool, as_json: bool) -> None:

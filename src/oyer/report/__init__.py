@@ -27,6 +27,7 @@ from oyer.report.qualification import render_qualification
 from oyer.report.rates import render_tallies, tally_value
 from oyer.report.safe import neutralise, printable_lines
 from oyer.report.sets import distribution_value, distributions, render_sets
+from oyer.report.statistics import render_statistics, statistics_value
 from oyer.report.strip import Cell, CellState, Row, read_strip, render_legend, render_strip
 from oyer.report.summary import Judged, declared_request, render_series, render_trial
 from oyer.report.table import SHORT_READINGS, render_table, table_value
@@ -82,12 +83,14 @@ __all__ = [
     "render_qualification",
     "render_series",
     "render_sets",
+    "render_statistics",
     "render_strip",
     "render_table",
     "render_tallies",
     "render_transcript",
     "render_trial",
     "say",
+    "statistics_value",
     "table_value",
     "tally_value",
     "width_of",

@@ -10,10 +10,16 @@ from typing import Any
 
 from oyer.adjudicate import Tally, rate_sentence
 from oyer.report.page import Look, Page, fold, line, say
+from oyer.stats import Rate
 
-__all__ = ["render_tallies", "tally_value"]
+__all__ = ["rate_value", "render_tallies", "tally_value"]
 
-_ASKED: Mapping[str, str] = {"verdict": "PASS", "performed": "completed", "set": "DISCRIMINATES"}
+_ASKED: Mapping[str, str] = {
+    "mechanical_outcome": "CONFIRMED",
+    "verdict": "PASS",
+    "performed": "completed",
+    "set": "DISCRIMINATES",
+}
 """The word whose rate is told, by what is counted. The others are in the counts, and in the JSON with their rates."""
 
 
@@ -41,19 +47,20 @@ def tally_value(tally: Tally) -> dict[str, Any]:
         "planned": tally.planned,
         "words": dict(tally.words),
         "undecided": dict(tally.why),
-        "rates": {word: _rate(tally, word) for word in sorted({asked, *tally.words})},
+        "rates": {word: rate_value(tally.rate(word)) for word in sorted({asked, *tally.words})},
     }
 
 
-def _rate(tally: Tally, word: str) -> dict[str, Any]:
-    rate = tally.rate(word)
+def rate_value(rate: Rate) -> dict[str, Any]:
+    """Return one rate as JSON."""
     return {
         "k": rate.k,
         "decided": rate.decided,
         "undecided": rate.undecided,
-        "value": None if rate.value is None else float(rate.value),
+        # With undecided trials the share of the decided ones would look better the more of them crash.
+        "value": None if rate.value is None or rate.undecided else float(rate.value),
         "bounds": None if rate.bounds is None else [float(bound) for bound in rate.bounds],
-        "wilson_95": None if rate.interval is None else list(rate.interval),
+        "wilson_95": None if rate.interval is None or rate.undecided else list(rate.interval),
         "limits_95": None if rate.limits is None else list(rate.limits),
         "why_not": rate.why_not,
     }

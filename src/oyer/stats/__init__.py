@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oyer.stats.agreement import Agreement, Coefficient, agreement
 from oyer.stats.discrimination import Discrimination, SetCounts, d_prime, discrimination
-from oyer.stats.exact import clopper_pearson, excluded_by_none, trials_to_exclude
+from oyer.stats.exact import clopper_pearson, excluded_at_worst, excluded_by_none, trials_to_exclude
 from oyer.stats.judged import Corrected, JudgeCounts, corrected_rate, judge_power
 from oyer.stats.paired import (
     MANY_CASES,
@@ -21,7 +21,16 @@ from oyer.stats.paired import (
     mcnemar_worst_case,
     sign_flip,
 )
-from oyer.stats.proportions import CONFIDENCE, Interval, Rate, rate_of, wilson, wilson_worst_case, worst_case
+from oyer.stats.proportions import (
+    CONFIDENCE,
+    Interval,
+    Rate,
+    rate_of,
+    standard_error,
+    wilson,
+    wilson_worst_case,
+    worst_case,
+)
 from oyer.stats.repeats import (
     CaseCounts,
     CasesRate,
@@ -46,6 +55,7 @@ from oyer.stats.sequential import (
 )
 from oyer.stats.summaries import Summary, summarise
 from oyer.stats.survival import RESAMPLES, Effect, Hazard, Life, Pair, Survival, effect_of_pressure, survival
+from oyer.stats.two_sides import TwoProportions, two_proportions
 
 __all__ = [
     "CONFIDENCE",
@@ -73,6 +83,7 @@ __all__ = [
     "Spread",
     "Summary",
     "Survival",
+    "TwoProportions",
     "agreement",
     "bernoulli_log_e",
     "bernoulli_look",
@@ -85,6 +96,7 @@ __all__ = [
     "d_prime",
     "discrimination",
     "effect_of_pressure",
+    "excluded_at_worst",
     "excluded_by_none",
     "holm",
     "holm_by_e",
@@ -100,9 +112,11 @@ __all__ = [
     "spread",
     "sprt_log_ratio",
     "sprt_look",
+    "standard_error",
     "summarise",
     "survival",
     "trials_to_exclude",
+    "two_proportions",
     "wilson",
     "wilson_worst_case",
     "worst_case",

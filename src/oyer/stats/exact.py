@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from oyer.stats.proportions import CONFIDENCE, Interval
 
-__all__ = ["clopper_pearson", "excluded_by_none", "trials_to_exclude"]
+__all__ = ["clopper_pearson", "excluded_at_worst", "excluded_by_none", "trials_to_exclude"]
 
 
 def clopper_pearson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
@@ -39,6 +39,20 @@ def excluded_by_none(n: int, confidence: float = CONFIDENCE) -> float | None:
     n = 59 excludes a rate of .05, n = 299 one of .01: for trials whose number was fixed, independent, none undecided.
     """
     return None if n < 1 else 1 - (1 - confidence) ** (1 / n)
+
+
+def excluded_at_worst(decided: int, undecided: int, confidence: float = CONFIDENCE) -> float | None:
+    """Return the rate above which no event in `decided` trials would be unlikely, were every undecided trial one.
+
+    Without undecided trials it is `excluded_by_none`. None where no trial is decided: nothing is excluded then.
+    """
+    if undecided < 0:
+        raise ValueError(f"not a count of trials: {undecided}")
+    if decided < 1:
+        return None
+    if undecided == 0:
+        return excluded_by_none(decided, confidence)
+    return clopper_pearson(undecided, decided + undecided, 2 * confidence - 1).high
 
 
 def trials_to_exclude(rate: float, confidence: float = CONFIDENCE) -> int:

@@ -16,7 +16,7 @@ from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-__all__ = ["CONFIDENCE", "Interval", "Rate", "rate_of", "wilson", "wilson_worst_case", "worst_case"]
+__all__ = ["CONFIDENCE", "Interval", "Rate", "rate_of", "standard_error", "wilson", "wilson_worst_case", "worst_case"]
 
 CONFIDENCE = 0.95
 
@@ -61,6 +61,12 @@ def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
     low, high = (centre - spread) / (n + z * z), (centre + spread) / (n + z * z)
     # At the ends the formula gives 0 and 1 but for rounding; and a limit never passes what was observed.
     return Interval(0.0 if k == 0 else min(low, k / n), 1.0 if k == n else max(high, k / n))
+
+
+def standard_error(k: int, n: int) -> float | None:
+    """Return sqrt(p (1 - p) / n) of independent trials; None for fewer than two, of which nothing can be told."""
+    _require_counts(k, n, 0)
+    return sqrt(k * (n - k) / n) / n if n > 1 else None
 
 
 def worst_case(k: int, decided: int, undecided: int) -> tuple[Fraction, Fraction]:

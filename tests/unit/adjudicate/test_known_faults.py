@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from statistics import pstdev
 
 import pytest
 from gate_kit import gate, series
@@ -18,10 +19,13 @@ from oyer.adjudicate import (
     judge_claim,
     rate_sentence,
     require_conserved,
+    statistics_of,
     tallies,
 )
 from oyer.errors import EvidenceError
-from oyer.records import Evaluator
+from oyer.records import Evaluator, Plan
+from oyer.stats import agreement
+from oyer.stats.draws import mean_resamples
 
 
 def test_eval_01_what_crashed_stays_in_the_denominator() -> None:
@@ -105,3 +109,51 @@ def test_a_status_is_neither_a_fail_nor_a_pass(status: str) -> None:
     for operator in ("==", "!="):
         result = gate(f"verdict(c, said) {operator} PASS", series(plan_of(["c"]), [told]))
         assert gates_exit_code([result]) == 5
+
+
+def test_eval_03_a_spread_of_eight_is_that_of_resamples_of_eight_and_of_one_there_is_none() -> None:
+    """The closed form sqrt(p (1 - p) / n) is 0.171; a resample of n//2 without replacement would say otherwise."""
+    outcomes = [1, 0, 1, 1, 0, 1, 0, 1]
+    told = [outcome_of("c", n, said="PASS" if one else "FAIL") for n, one in enumerate(outcomes, 1)]
+    case = {"c": case_of("c", claims=[{"id": "said", "text": "x", "rubric": "r"}])}
+    (one,) = statistics_of(series(said_plan(8), told), case).rates
+    assert one.error == pytest.approx(0.171, abs=5e-4)
+    drawn = mean_resamples(outcomes, seed=1, draws=20_000)
+    assert pstdev(drawn) == pytest.approx(one.error, rel=0.05)
+    (one,) = statistics_of(series(said_plan(1), told[:1]), case).rates
+    assert (one.error, one.exact, one.rate.interval) == (None, None, None)
+    assert one.rate.why_not == "fewer than two trials are decided"
+
+
+def test_eval_05_a_trial_that_stands_twice_moves_no_rate() -> None:
+    """39 results for 20 slots: the numbers are of the 20 that were planned."""
+    told = [outcome_of("c", n, said="PASS") for n in range(1, 21)]
+    stale = [outcome_of("c", n, "harness_error", said="UNKNOWN") for n in range(1, 20)]
+    case = {"c": case_of("c", claims=[{"id": "said", "text": "x", "rubric": "r"}])}
+    given = series(said_plan(20), [*stale, *told])
+    (one,) = statistics_of(given, case).rates
+    assert (one.tally.planned, one.rate.k, one.rate.decided + one.rate.undecided) == (20, 20, 20)
+    assert len(given.ledger.twice) == 19
+
+
+@pytest.mark.parametrize(("human", "judge", "raw"), [([0] * 5, [0] * 5, 1.0), ([1] * 9 + [0], [1] * 10, 0.9)])
+def test_eval_11_one_class_gives_no_kappa_and_no_consent(human: list[int], judge: list[int], raw: float) -> None:
+    found = agreement(list(zip(human, judge, strict=True)), order=(0, 1), seed=1)
+    assert found.raw == pytest.approx(raw)
+    assert found.cohen is not None
+    for one in (found.cohen, found.alpha):
+        assert (one.value is None) == (raw == 1.0), "one class: not estimable"
+        assert one.value is None or abs(one.value) < 0.1, "nine of ten alike by chance: no consent"
+        assert one.value is not None or one.why_not
+
+
+def test_eval_13_passed_at_once_and_passed_at_all_are_two_numbers() -> None:
+    told = [outcome_of("c", n, said="PASS").model_copy(update={"attempt": n, "attempts": n}) for n in (1, 2)]
+    case = {"c": case_of("c", claims=[{"id": "said", "text": "x", "rubric": "r"}])}
+    (one,) = statistics_of(series(said_plan(2), told), case).rates
+    assert (one.rate.k, one.rate.undecided) == (2, 0)
+    assert (one.first_attempt.k, one.first_attempt.undecided) == (1, 1)
+
+
+def said_plan(repeat: int) -> Plan:
+    return plan_of(["c"], repeat).model_copy(update={"rubrics": {"r": DIGEST}})

@@ -1,0 +1,258 @@
+"""Two sides of the same cases: series, conditions or subjects, held against each other, and what may be said of it.
+
+Owns which test answers which question, and what is decided whatever the undecided trials came to. Over cases, sign
+flips on the differences of case means, from 6 cases on: with fewer, they can never reject at 5 %. With fewer cases each
+is looked at by itself, this case only: pairs by design by McNemar's exact test, anything else as two proportions. All
+tests of a call are one family by Holm, without those that could not reject whatever they found.
+
+A difference is *decided* where it would be rejected however the undecided trials came out; where some of the ways
+reject and some do not, it is not decided. Of all these ways the two ends are enough: the one-sided evidence of each
+test used here only grows as a side gains successes.
+
+Must never call it no difference where nothing could have been seen.
+
+Sources: the trials design, "Statistics"; C. F. Manski (2003) for the ends; R. E. Tarone, "A modified Bonferroni method
+for discrete data", Biometrics 46 (1990) 515-522, for leaving out what can never reject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+from oyer.stats import (
+    MANY_CASES,
+    CaseCounts,
+    Interval,
+    cluster_bootstrap,
+    holm,
+    mcnemar,
+    mcnemar_worst_case,
+    sign_flip,
+    two_proportions,
+)
+
+__all__ = ["ALPHA", "LEAST_CASES", "Contrast", "ContrastWord", "Method", "PairCounts", "Question", "Sides", "contrasts"]
+
+ALPHA = 0.05
+LEAST_CASES = 6
+"""From so many cases on sign flips can reject at 5 %: of 64 flips 2 are as far out as can be."""
+
+ContrastWord = Literal["higher", "lower", "no_difference_decided", "not_decided"]
+Method = Literal["sign flips over cases", "exact McNemar, pairs by design", "two proportions, exact", "none"]
+Bound = tuple[Fraction, Fraction]
+
+
+class PairCounts(NamedTuple):
+    """Pairs by design: only the second side succeeded (`gained`), only the first (`lost`), both or none (`alike`)."""
+
+    gained: int
+    lost: int
+    alike: int
+    undecided: int
+
+
+class Sides(NamedTuple):
+    """One case on both sides; `pairs` only where its trials are pairs by design."""
+
+    case: str
+    first: CaseCounts
+    second: CaseCounts
+    pairs: PairCounts | None = None
+
+
+class Question(NamedTuple):
+    """What is asked of some cases: the rate of a word on the second side against that on the first."""
+
+    about: str
+    sides: tuple[Sides, ...]
+
+
+class Contrast(NamedTuple):
+    """What came of one test. Differences are second minus first, over the decided trials.
+
+    `bounds` are the differences with every undecided trial against the second side, then for it; `p_ends` the p-values
+    there. `limits` hold for both. `p_least` and `p_most` are the least and the most that p, adjusted for the family of
+    `tests`, may be. `word` is None where it is not for a test to say; then `why` says so.
+    """
+
+    about: str
+    cases: tuple[str, ...]
+    method: Method
+    estimand: str
+    difference: Fraction | None
+    bounds: Bound
+    interval: Interval | None
+    limits: Interval | None
+    p: float | None
+    p_ends: tuple[float, float] | None
+    p_least: float | None
+    p_most: float | None
+    tests: int
+    word: ContrastWord
+    why: str
+
+
+class _Test(NamedTuple):
+    """One test before its family is known; `least` is the least p that so many trials could give."""
+
+    contrast: Contrast
+    least: float
+
+
+def contrasts(
+    questions: Sequence[Question], *, seed: int, draws: int, family: Sequence[str] | None = None
+) -> tuple[Contrast, ...]:
+    """Answer every question; with `family` only these cases are tested, and the others are counted.
+
+    Raises: ValueError where a case has no trial on a side.
+    """
+    found: list[_Test] = []
+    for question in questions:
+        tested = [one for one in question.sides if family is None or one.case in family]
+        if len(tested) >= LEAST_CASES:
+            found.append(_over_cases(question.about, tested, seed, draws))
+            found += [_untested(question.about, one, "its cases are tested together") for one in tested]
+        else:
+            found += [_one_case(question.about, one) for one in tested]
+        others = [one for one in question.sides if one not in tested]
+        found += [_untested(question.about, one, "it is not in the declared family") for one in others]
+    return tuple(_decided(found))
+
+
+def _over_cases(about: str, sides: Sequence[Sides], seed: int, draws: int) -> _Test:
+    decided = [
+        Fraction(one.second.k, one.second.decided) - Fraction(one.first.k, one.first.decided)
+        for one in sides
+        if one.first.decided and one.second.decided
+    ]
+    ends = [_ends(one) for one in sides]
+    lows, highs = [low for low, _ in ends], [high for _, high in ends]
+    seen, low, high = (sign_flip(each, seed=seed, draws=draws) for each in (decided, lows, highs))
+    interval, limits = None, None
+    if len(sides) >= MANY_CASES:
+        interval = cluster_bootstrap([float(one) for one in decided], seed=seed, draws=draws)
+        below, above = (
+            cluster_bootstrap([float(one) for one in each], seed=seed, draws=draws) for each in (lows, highs)
+        )
+        if below is not None and above is not None:
+            limits = Interval(below.low, above.high)
+    least = sign_flip([Fraction(1)] * len(sides), seed=seed, draws=draws).p
+    made = _contrast(about, [one.case for one in sides], "sign flips over cases", "these cases")
+    made = made._replace(
+        difference=seen.difference,
+        bounds=(_mean(lows), _mean(highs)),
+        interval=interval,
+        limits=limits,
+        p=seen.p if decided else None,
+        p_ends=(low.p, high.p),
+    )
+    return _Test(made, least)
+
+
+def _one_case(about: str, one: Sides) -> _Test:
+    if min(one.first.decided, one.second.decided) < 2:
+        return _untested(about, one, "fewer than two trials are decided on a side")
+    return _two_sides(about, one) if one.pairs is None else _paired(about, one, one.pairs)
+
+
+def _two_sides(about: str, one: Sides) -> _Test:
+    first, second = one.first, one.second
+    n1, n2 = first.decided + first.undecided, second.decided + second.undecided
+    seen = two_proportions(first.k, first.decided, second.k, second.decided)
+    low = two_proportions(first.k + first.undecided, n1, second.k, n2)
+    high = two_proportions(first.k, n1, second.k + second.undecided, n2)
+    made = _contrast(about, [one.case], "two proportions, exact", "this case only")
+    made = made._replace(
+        difference=seen.difference,
+        bounds=(low.difference, high.difference),
+        interval=seen.interval,
+        limits=Interval(low.interval.low, high.interval.high),
+        p=seen.p,
+        p_ends=(low.p, high.p),
+    )
+    return _Test(made, two_proportions(0, n1, n2, n2).p)
+
+
+def _paired(about: str, one: Sides, pairs: PairCounts) -> _Test:
+    seen = mcnemar(pairs.gained, pairs.lost, pairs.alike, pairs.undecided)
+    low, high = mcnemar_worst_case(pairs.gained, pairs.lost, pairs.alike, pairs.undecided)
+    number = pairs.gained + pairs.lost + pairs.alike + pairs.undecided
+    made = _contrast(about, [one.case], "exact McNemar, pairs by design", "this case only")
+    made = made._replace(
+        difference=seen.difference,
+        bounds=(low.difference or Fraction(0), high.difference or Fraction(0)),
+        p=seen.p,
+        p_ends=(low.p, high.p),
+    )
+    return _Test(made, mcnemar(number, 0, 0).p)
+
+
+def _untested(about: str, one: Sides, why: str) -> _Test:
+    """Counts of one case, and no test of them."""
+    made = _contrast(about, [one.case], "none", "this case only")
+    difference = None
+    if one.first.decided and one.second.decided:
+        difference = Fraction(one.second.k, one.second.decided) - Fraction(one.first.k, one.first.decided)
+    return _Test(made._replace(difference=difference, bounds=_ends(one), why=why), 1.0)
+
+
+def _contrast(about: str, cases: Sequence[str], method: Method, estimand: str) -> Contrast:
+    nothing = (Fraction(-1), Fraction(1))
+    return Contrast(
+        about, tuple(cases), method, estimand, None, nothing, None, None, None, None, None, None, 0, "not_decided", ""
+    )
+
+
+def _ends(one: Sides) -> Bound:
+    """The difference with every undecided trial against the second side, and with every one for it."""
+    first, second = one.first, one.second
+    n1, n2 = first.decided + first.undecided, second.decided + second.undecided
+    return (
+        Fraction(second.k, n2) - Fraction(first.k + first.undecided, n1),
+        Fraction(second.k + second.undecided, n2) - Fraction(first.k, n1),
+    )
+
+
+def _decided(tests: Sequence[_Test]) -> Iterator[Contrast]:
+    """Say of each test what holds however the undecided trials came out, adjusted for all that could reject."""
+    able = {index: test for index, test in enumerate(tests) if test.least <= ALPHA}
+    least = _adjusted(able, lambda test: test.least)
+    lowest = _adjusted(able, lambda test: min(_p_ends(test)))
+    highest = _adjusted(able, lambda test: max(_p_ends(test)) if _one_way(test.contrast.bounds) else 1.0)
+    for index, test in enumerate(tests):
+        made = test.contrast._replace(tests=len(able))
+        if made.p_ends is None:
+            yield made
+        elif least.get(index, 1.0) > ALPHA:
+            why = "so few trials could not show a difference, whatever they came to"
+            yield made._replace(word="not_decided", why=f"{why}, in a family of {len(able)}" if index in able else why)
+        else:
+            word, why = _word(made.bounds, lowest[index], highest[index])
+            yield made._replace(p_least=lowest[index], p_most=highest[index], word=word, why=why)
+
+
+def _word(bounds: Bound, lowest: float, highest: float) -> tuple[ContrastWord, str]:
+    if highest <= ALPHA:
+        return ("higher" if bounds[0] > 0 else "lower"), ""
+    if lowest <= ALPHA:
+        return "not_decided", "it depends on what the undecided trials would have come to"
+    return "no_difference_decided", ""
+
+
+def _one_way(bounds: Bound) -> bool:
+    return bounds[0] > 0 or bounds[1] < 0
+
+
+def _p_ends(test: _Test) -> tuple[float, float]:
+    return test.contrast.p_ends or (1.0, 1.0)
+
+
+def _adjusted(tests: Mapping[int, _Test], p_of: Callable[[_Test], float]) -> dict[int, float]:
+    found = holm({str(index): p_of(test) for index, test in tests.items()})
+    return {int(index): p for index, p in found.items()}
+
+
+def _mean(values: Sequence[Fraction]) -> Fraction:
+    return sum(values, Fraction(0)) / len(values)

@@ -1,0 +1,71 @@
+"""All numbers on one page: no share of decided trials alone, strict JSON, every formula on its page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from gate_kit import series
+from set_kit import DIGEST, case_of, comparison_of, experiment_of, outcome_of, plan_of, with_arms
+
+from oyer.adjudicate import FORMULAS, SeriesStatistics, statistics_of
+from oyer.report import Look, page_text, render_statistics, statistics_value
+from oyer.report.statistics import formulas_used
+
+SAID = [{"id": "said", "text": "x", "rubric": "r"}]
+
+
+def crashing(decided: int, planned: int, word: str = "PASS") -> SeriesStatistics:
+    told = [outcome_of("c", n, said=word) for n in range(1, decided + 1)]
+    told += [outcome_of("c", n, "subject_error", said="UNKNOWN") for n in range(decided + 1, planned + 1)]
+    plan = plan_of(["c"], planned).model_copy(update={"rubrics": {"r": DIGEST}})
+    return statistics_of(series(plan, told), {"c": case_of("c", claims=SAID)})
+
+
+def test_what_crashed_leaves_two_ends_and_no_share_of_the_rest() -> None:
+    found = crashing(3, 10)
+    flat = " ".join(page_text(render_statistics(found, Look())).split())
+    assert "10 planned = PASS 3 + undecided 7 (subject_error 7)" in flat
+    assert "0.30 of all if each of these had failed, 1.00 if each had succeeded" in flat
+    assert "pass@1 0.30 to 1.00" in flat
+    assert "decided, 7 undecided: 1.0" not in flat
+    (rate,) = statistics_value(found)["rates"]
+    assert (rate["rate"]["value"], rate["rate"]["wilson_95"], rate["standard_error"]) == (None, None, None)
+    assert rate["rate"]["bounds"] == [0.3, 1.0]
+    assert rate["tries"][0]["pass_at_k"] == {"value": None, "bounds": [0.3, 1.0]}
+
+
+def test_none_seen_says_what_it_excludes() -> None:
+    flat = " ".join(page_text(render_statistics(crashing(59, 59, "FAIL"), Look())).split())
+    assert "none seen excludes rates above 0.050 (one-sided 95 %, independent trials, n fixed)" in flat
+
+
+def test_arms_are_shown_with_both_counts_their_pairs_and_the_time_between() -> None:
+    plan = plan_of({"e": ("baseline", "manipulated")}, 6)
+    told = [
+        with_arms(comparison_of("e", "CONFIRMED", n), baseline="completed", manipulated="completed")
+        for n in range(1, 7)
+    ]
+    found = statistics_of(series(plan, (), told), {"e": experiment_of("e")})
+    flat = " ".join(page_text(render_statistics(found, Look())).split())
+    assert "e: baseline 0 of 6 decided, 0 undecided; manipulated 6 of 6 decided, 0 undecided" in flat
+    assert "higher in e: difference +1.00; p 0.0312" in flat
+    assert "baseline always ran before manipulated (order fixed): time is confounded with the condition" in flat
+    assert "spontaneous: 0 of 6 baselines" in flat
+    value = statistics_value(found)
+    assert value["pairs"][0]["tests"][0]["word"] == "higher"
+    assert {"mcnemar", "holm"} <= set(value["formulas"])
+
+
+def test_an_empty_run_is_strict_json_and_a_page() -> None:
+    """EVAL-03: nothing is decided, so there is no number, and no NaN."""
+    for found in (crashing(0, 3), crashing(1, 1), crashing(0, 1)):
+        json.dumps(statistics_value(found), allow_nan=False)
+        assert "nan" not in page_text(render_statistics(found, Look())).lower()
+
+
+def test_every_number_has_a_row_on_the_page_of_reference() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "statistics.md").read_text()
+    for name, told in FORMULAS.items():
+        assert f"| {name.replace('_', ' ')} | {told.formula} | {told.source} |" in page
+    assert set(formulas_used(crashing(3, 4))) <= set(FORMULAS)
