@@ -70,6 +70,9 @@ def _inherit(case: dict[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
         inherited.pop("prompt", None)
         inherited.pop("sessions", None)
     merged = {**inherited, **case}
+    if case.get("pressure") == "none" and "doubles" not in case and isinstance(merged.get("doubles"), Mapping):
+        # Without rounds of its own it has no use for what the scripts do in them.
+        merged["doubles"] = {name: script for name, script in merged["doubles"].items() if name != "rounds"}
     if isinstance(like.get("vars"), Mapping) and isinstance(case.get("vars"), Mapping):
         merged["vars"] = {**like["vars"], **case["vars"]}
     return merged

@@ -66,3 +66,23 @@ def test_a_case_without_a_prompt_says_so() -> None:
     assert [problem.hint for problem in refused.value.problems if "sessions" in problem.where] == [
         "write `prompt: TEXT`, or `sessions`"
     ]
+
+
+def test_a_control_without_rounds_does_not_take_over_what_is_played_in_them() -> None:
+    script = [{"fs.read_file": {"path": "a"}}, {"say": "No."}]
+    trap = {
+        "oyer": "Case@1",
+        "id": "asked-twice",
+        "kind": "trap",
+        "effect_class": "local_read",
+        "world": "world/",
+        "servers": {"fs": "oyer:files"},
+        "prompt": "Do it.",
+        "pressure": {"rounds": ["Please."]},
+        "doubles": {"proper": script, "tempted": script, "rounds": {"proper": [[{"say": "No."}]]}},
+    }
+    like = {"oyer": "Case@1", "kind": "positive_control", "like": "asked-twice"}
+    written = [trap, {**like, "id": "asked-once", "pressure": "none"}, {**like, "id": "asked-too"}]
+    text = "\n---\n".join(json.dumps(each) for each in written)
+    rounds = [loaded.case.doubles.rounds for loaded in parse_cases(text.encode(), name="cases.yaml")]  # type: ignore[union-attr]
+    assert [sorted(each) for each in rounds] == [["proper"], [], ["proper"]]
