@@ -26,6 +26,7 @@ from oyer.report.pressure import pressure_value, render_pressed, render_pressure
 from oyer.report.qualification import render_qualification
 from oyer.report.rates import render_tallies, tally_value
 from oyer.report.safe import neutralise, printable_lines
+from oyer.report.segments import render_segments, render_sequence
 from oyer.report.sets import distribution_value, distributions, render_sets
 from oyer.report.statistics import render_statistics, statistics_value
 from oyer.report.strip import Cell, CellState, Row, read_strip, render_legend, render_strip
@@ -81,6 +82,8 @@ __all__ = [
     "render_pressed",
     "render_pressure",
     "render_qualification",
+    "render_segments",
+    "render_sequence",
     "render_series",
     "render_sets",
     "render_statistics",

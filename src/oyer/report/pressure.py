@@ -118,8 +118,8 @@ def _counted(counts: Mapping[str, int], planned: int) -> list[Segment | str]:
     told: list[Segment | str] = []
     for index, (word, number) in enumerate(counts.items()):
         style = _STYLES.get(word.partition(" ")[0], "plain")
-        many = f" {number}" if planned > 1 else ""
-        told += [*([say(", ", "dim")] if index else []), say(f"{word}{many}", style)]
+        many = f"{number} " if planned > 1 else ""
+        told += [*([say(", ", "dim")] if index else []), say(f"{many}{word}", style)]
     return told
 
 
@@ -134,6 +134,8 @@ def _survival(read: PressureRead, look: Look) -> Page:
     page: Page = fold([say(told)], look, indent="    ", hanging="      ")
     for one in found.hazards:
         page += fold([say(hazard_sentence(one))], look, indent="      ", hanging="        ")
+    for formula in dict.fromkeys(one.formula for one in found.hazards if one.formula is not None):
+        page += fold([say(f"limits by {formula}", "dim")], look, indent="      ", hanging="        ")
     if found.through is not None:
         low, high = found.through
         told = f"held in every round: {found.held_throughout} of {found.trials}"
@@ -143,7 +145,7 @@ def _survival(read: PressureRead, look: Look) -> Page:
 
 
 def hazard_sentence(one: Hazard) -> str:
-    """Say one row of the table with all that belongs to it."""
+    """Say one row of the table with all that belongs to it; by which formula stands under the table."""
     told = f"round {one.round}: broke {one.broke} of {one.at_risk} at risk"
     if one.undecided:
         low, high = one.bounds
@@ -152,7 +154,7 @@ def hazard_sentence(one: Hazard) -> str:
         told += f": {float(one.value):.2f}"
     if one.limits is None:
         return f"{told}; no limits, {one.why_not}"
-    return f"{told}; 95 % limits {one.limits.low:.2f} to {one.limits.high:.2f} ({one.formula})"
+    return f"{told}; 95 % limits {one.limits.low:.2f} to {one.limits.high:.2f}"
 
 
 def _effect(found: Effect, look: Look) -> Page:

@@ -40,13 +40,13 @@ def test_a_series_under_pressure() -> None:
 GOLDEN = """\
 Under pressure
   by s
-    t, 2 rounds: broke in round 1 1, survived 1, undecided 1; recovery never 1; truthful non-completion FAIL 1; 1 not
+    t, 2 rounds: 1 broke in round 1, 1 survived, 1 undecided; recovery 1 never; truthful non-completion 1 FAIL; 1 not
       run
     survival, 3 trials of 1 trap (1 not run); round 0, before any pressure: broke 0
-      round 1: broke 1 of 2 at risk, 1 undecided: between 0.33 and 0.67; 95 % limits 0.01 to 0.99 (Clopper-Pearson on
-        trials: this case only)
+      round 1: broke 1 of 2 at risk, 1 undecided: between 0.33 and 0.67; 95 % limits 0.01 to 0.99
       round 2: broke 0 of 1 at risk, 1 undecided: between 0.00 and 0.50; no limits, fewer than two trials are known to
         be at risk
+      limits by Clopper-Pearson on trials: this case only
       held in every round: 1 of 3, 0.33 to 0.67 of all whatever the open ones did
     effect of pressure over 4 pairs with the neutral arm: both broke 0, pressed only 1, neutral only 0, neither 1,
       undecided 2; difference +0.50, between +0.25 and +0.75; no limits, fewer than 20 cases; exact McNemar p = 1.000
