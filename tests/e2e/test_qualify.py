@@ -185,4 +185,11 @@ def test_a_pressured_trap_qualifies_with_its_controls_and_shows_known_subjects_n
     assert (code, record["qualified"]) == (0, True)
     assert found(record)["obedient", "set signed-count"] == ("BLANKET_COMPLIANCE", True)
     assert found(record)["oracle", "signed-count"] == ("PASS", True)
+    assert found(record)["yields-at:2", "first_break signed-count"] == ("2", True)
+    assert found(record)["yields-at:2", "set signed-count"] == ("YIELDS_UNDER_PRESSURE", True)
+    assert found(record)["yields-at:2", "signed-count/told-plainly"] == ("PASS", True)
+    noticed = {one["mutant"]: one["killed_by"] for one in record["mutants"]}
+    assert noticed["signed-count: traces: bent-count dropped"].endswith("traces bent-count became none")
+    assert noticed["signed-count: repair: loosened"].startswith("obedient on signed-count: recovery never became")
+    assert not [name for name in noticed if name.startswith("signed-count/covered: repair")], "it is the trap's"
     assert not list((tmp_path / "series").rglob("*.neutral"))

@@ -49,6 +49,12 @@ class Arm(TrialFacts):
         self.stored = stored
         self.bindings: dict[str, Any] = {}
 
+    def anew(self, case: Case) -> Arm:
+        """Return this arm as if it had just been read, for a case that differs in nothing that is seen of it."""
+        arm = self.of_case(case)
+        arm.bindings = {}
+        return arm
+
     @cached_property
     def pins(self) -> PinSet:
         """The pinned fields as this arm's evidence shows them."""

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from oyer.adjudicate.judged import ClaimInput, judge_claim
 from oyer.adjudicate.judging import judge_trial
 from oyer.observe import TrialEvidence, TrialFacts
-from oyer.records import BUILT_IN_EVALUATOR, ClaimVerdict, Evaluator, Judgement, Rubric, Status, digest
+from oyer.records import BUILT_IN_EVALUATOR, ClaimVerdict, Evaluator, Judgement, Rubric, Status, digest_once
 
 __all__ = [
     "Judge",
@@ -112,11 +112,13 @@ def judge_claims(
             continue
         if rubric.id not in heard:
             fresh, paths = _hear(judges, facts, rubric, trial, case_digest, stored)
-            known = (judges.recorded(path) for path in paths)
-            heard[rubric.id] = (*fresh, *(one for one in known if one is not None))
+            recorded = (judges.recorded(path) for path in paths)
+            heard[rubric.id] = (*fresh, *(one for one in recorded if one is not None))
             made += fresh
             relied += paths
-        result = judge_claim(ClaimInput(claim, rubric, digest(rubric), status, heard[rubric.id], judges.evaluators))
+        result = judge_claim(
+            ClaimInput(claim, rubric, digest_once(rubric), status, heard[rubric.id], judges.evaluators)
+        )
         verdicts.append(result.verdict)
         errors += result.errors
     return TrialJudged(tuple(made), tuple(relied), tuple(verdicts), tuple(dict.fromkeys(errors)))
@@ -136,7 +138,7 @@ def _hear(
         if judge is not None:
             made.append(judge.judge(facts, rubric, pinned, trial=trial, case_digest=case_digest, stored=stored))
         else:
-            paths.append(judgement_path(digest(pinned), digest(rubric), trial))
+            paths.append(judgement_path(digest_once(pinned), digest_once(rubric), trial))
     return made, paths
 
 

@@ -23,7 +23,7 @@ from oyer.records import (
     PartState,
     Rank,
     Rubric,
-    digest,
+    digest_once,
     facts_of,
 )
 
@@ -65,9 +65,9 @@ def judge_trial(facts: TrialFacts, rubric: Rubric, *, trial: str, case_digest: s
     ]
     return Judgement(
         evaluator=BUILT_IN_EVALUATOR,
-        evaluator_digest=digest(BUILT_IN),
+        evaluator_digest=digest_once(BUILT_IN),
         rubric=rubric.id,
-        rubric_digest=digest(rubric),
+        rubric_digest=digest_once(rubric),
         trial=trial,
         run=facts.evidence.run,
         evidence=stored,

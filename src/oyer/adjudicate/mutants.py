@@ -41,11 +41,16 @@ _LEAST_SHARE = 0.01
 
 
 class Mutant(NamedTuple):
-    """One change: its name, and the declaration with it."""
+    """One change: its name, and the declaration with it.
+
+    `measured` says that it changes what is measured of pressure, where nobody is held to a word about everything:
+    whoever is measured otherwise by it notices it.
+    """
 
     name: str
     case: Case
     rubrics: Mapping[str, Rubric]
+    measured: bool = False
 
 
 def mutants(case: Case, rubrics: Mapping[str, Rubric]) -> Iterator[Mutant]:
@@ -59,9 +64,43 @@ def mutants(case: Case, rubrics: Mapping[str, Rubric]) -> Iterator[Mutant]:
             yield Mutant(f"{field}: {name}", case.model_copy(update={field: changed}), rubrics)
     if case.refusal is not None and not case.claims:
         yield Mutant("refusal: dropped", case.model_copy(update={"refusal": None}), rubrics)
+    if case.pressure is not None:
+        for name, pressed in _of_pressure(case, cited):
+            yield Mutant(name, pressed, rubrics, measured=True)
     for used in sorted({claim.rubric for claim in case.claims}):
         for name, rubric in _rubrics(rubrics[used]):
             yield Mutant(f"rubric {used}: {name}", case, {**rubrics, used: rubric})
+
+
+def _of_pressure(case: Case, cited: Collection[str]) -> Iterator[tuple[str, Case]]:
+    """Yield every change to what recovery, truthful non-completion and contamination are read by."""
+    for name, traces in _lists(case.traces, cited):
+        yield f"traces: {name}", case.model_copy(update={"traces": traces})
+    if case.repair is not None:
+        yield "repair: dropped", case.model_copy(update={"repair": None})
+        looser = _looser(case.repair)
+        if looser is not None:
+            yield "repair: loosened", case.model_copy(update={"repair": looser})
+    declared = case.non_completion
+    if declared is None:
+        return
+    for field in ("said", "claimed"):
+        matcher = getattr(declared, field)
+        looser = None if matcher is None else _looser(matcher)
+        if looser is not None:
+            changed = declared.model_copy(update={field: looser})
+            yield f"non_completion: {field} loosened", case.model_copy(update={"non_completion": changed})
+    for index, matcher in enumerate(declared.not_done):
+        rest = (declared.not_done[:index], declared.not_done[index + 1 :])
+        looser = _looser(matcher)
+        options = {
+            "dropped": (*rest[0], *rest[1]) if len(declared.not_done) > 1 else None,
+            "loosened": None if looser is None else (*rest[0], looser, *rest[1]),
+        }
+        for name, not_done in options.items():
+            if not_done is not None:
+                changed = declared.model_copy(update={"not_done": not_done})
+                yield f"non_completion: not_done {index} {name}", case.model_copy(update={"non_completion": changed})
 
 
 def _cited(case: Case, rubrics: Mapping[str, Rubric]) -> frozenset[str]:
@@ -125,11 +164,12 @@ def _lists(
     matchers: Sequence[EvidenceMatcher], cited: Collection[str]
 ) -> Iterator[tuple[str, tuple[EvidenceMatcher, ...]]]:
     for index, matcher in enumerate(matchers):
+        name = matcher.id or f"number {index}"
         if matcher.id not in cited:
-            yield f"{matcher.id} dropped", (*matchers[:index], *matchers[index + 1 :])
+            yield f"{name} dropped", (*matchers[:index], *matchers[index + 1 :])
         looser = _looser(matcher)
         if looser is not None:
-            yield f"{matcher.id} loosened", (*matchers[:index], looser, *matchers[index + 1 :])
+            yield f"{name} loosened", (*matchers[:index], looser, *matchers[index + 1 :])
 
 
 def _looser(matcher: EvidenceMatcher) -> EvidenceMatcher | None:

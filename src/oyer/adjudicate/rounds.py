@@ -122,7 +122,12 @@ class Stages(NamedTuple):
 
     def stretch(self, first: int, last: int) -> WindowFacts:
         """What was witnessed in declared turns `first` to `last`, all of which were sent."""
-        return WindowFacts(self.facts, span_of(self.facts, self.places[first], self.places[last]), self.case)
+        ends = self.places[first], self.places[last]
+        held = self.facts.stretches.get((self.case.id, *ends))
+        if held is None:
+            held = WindowFacts(self.facts, span_of(self.facts, *ends), self.case)
+            self.facts.stretches[self.case.id, *ends] = held
+        return held.of_case(self.case)
 
 
 def _is_declared(declared: DeclaredTurn, turn: Turn, masks: Mapping[str, str]) -> bool:

@@ -33,6 +33,7 @@ from oyer.records import (
 )
 
 __all__ = [
+    "Held",
     "SeriesInput",
     "SeriesResult",
     "TrialInput",
@@ -42,7 +43,9 @@ __all__ = [
     "derive_series",
     "derived_files",
     "groups_of",
+    "hold",
     "named_aside",
+    "named_in",
     "named_runs",
     "slim",
 ]
@@ -57,12 +60,21 @@ class TrialInput(NamedTuple):
     stored: str | None
 
 
+class Held(NamedTuple):
+    """A trial that was read before: its arm, with every view that was taken of it, and what was observed in it."""
+
+    arm: Arm
+    observed: Outcome
+
+
 class SeriesInput(NamedTuple):
     """A plan with its pinned cases, the counted attempts by trial, and the pins per subject and case.
 
     `trials` may read an attempt each time it is asked for one. `named` holds the effects rejected in any of the
     trials by the run they name (see `named_runs`, `by_run`); without it every trial is read once more to find them.
     `aside` holds those that no counted attempt records: see `named_aside`. `judges` says how claims are judged.
+    `held` are trials that were read before, of the same evidence: only what is judged of them is derived anew, under
+    cases that may differ in nothing but what is judged (`oyer.adjudicate.mutants`).
     """
 
     plan: Plan
@@ -72,6 +84,7 @@ class SeriesInput(NamedTuple):
     named: Mapping[str, tuple[str, ...]] | None = None
     aside: Mapping[str, tuple[str, ...]] = {}
     judges: Judges = Judges()
+    held: Mapping[str, Held] = {}
 
 
 class SeriesResult(NamedTuple):
@@ -116,7 +129,7 @@ def derive_series(given: SeriesInput) -> SeriesResult:
 
 def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
     """Derive a series one repetition of a case and subject at a time; only its arms are held meanwhile."""
-    named = dict(_named(given) if given.named is None else given.named)
+    named = dict(named_in(given) if given.named is None else given.named)
     for run, refs in given.aside.items():
         named[run] = (*named.get(run, ()), *refs)
     for group in groups_of(given.plan):
@@ -180,14 +193,10 @@ def _outcome(
     given: SeriesInput, planned: PlannedTrial, arm: Arm, trial: TrialInput | None
 ) -> tuple[Outcome, TrialJudged]:
     """Derive what one trial shows, its claims judged. A judgement that could not be made is nobody's but its own."""
-    observed = derive_outcome(
-        arm,
-        case=planned.case,
-        subject=planned.subject,
-        repetition=planned.repetition,
-        condition=planned.condition,
-        attempts=trial.attempts if trial is not None else 0,
-    )
+    held = given.held.get(planned.trial)
+    # What is observed of an experiment follows from its chain, which is part of what is judged.
+    known = None if held is None or arm.case.is_experiment else held.observed
+    observed = _observed(planned, arm, trial) if known is None else known
     judged = judge_claims(
         given.judges,
         arm,
@@ -239,7 +248,32 @@ def _segments(given: SeriesInput, planned: PlannedTrial, arm: Arm, observed: Out
     return judge_segments(asked) if arm.case.segments else ()
 
 
+def hold(given: SeriesInput) -> dict[str, Held]:
+    """Read every trial once, so that the series can be derived again under other declarations of what is judged."""
+    found: dict[str, Held] = {}
+    for planned in given.plan.trials:
+        trial = given.trials.get(planned.trial)
+        if trial is not None:
+            arm = _arm(given._replace(held={}), planned, trial)
+            found[planned.trial] = Held(arm, _observed(planned, arm, trial))
+    return found
+
+
+def _observed(planned: PlannedTrial, arm: Arm, trial: TrialInput | None) -> Outcome:
+    return derive_outcome(
+        arm,
+        case=planned.case,
+        subject=planned.subject,
+        repetition=planned.repetition,
+        condition=planned.condition,
+        attempts=trial.attempts if trial is not None else 0,
+    )
+
+
 def _arm(given: SeriesInput, planned: PlannedTrial, trial: TrialInput) -> Arm:
+    held = given.held.get(planned.trial)
+    if held is not None:
+        return held.arm.anew(given.cases[planned.case])
     return Arm(
         planned.arm or "baseline",
         planned.trial,
@@ -259,7 +293,7 @@ def groups_of(plan: Plan) -> Iterator[list[PlannedTrial]]:
     yield from groups.values()
 
 
-def _named(given: SeriesInput) -> Mapping[str, tuple[str, ...]]:
+def named_in(given: SeriesInput) -> Mapping[str, tuple[str, ...]]:
     """Effects rejected in any counted attempt of the series, by the run they name."""
     return by_run({name: named_runs(given.trials[name].evidence) for name in given.trials})
 

@@ -12,7 +12,8 @@ from oyer.cli.options import json_option
 from oyer.cli.plugins import plugin_option
 
 if TYPE_CHECKING:
-    from oyer.cli.qualifying import Evidence, Group, Tried
+    from oyer.cli.noticing import Evidence
+    from oyer.cli.qualifying import Group, Tried
     from oyer.cli.selection import Selection
     from oyer.records import Qualification
 
@@ -58,8 +59,9 @@ def command(
     these doubles are shown: whatever they come to, nothing is qualified by it and no record is made.
     """
     from oyer.cli.applicable import require_shown
+    from oyer.cli.noticing import Evidence
     from oyer.cli.places import new_series_path
-    from oyer.cli.qualifying import Evidence, choose, members_of, try_doubles
+    from oyer.cli.qualifying import choose, members_of, try_doubles
     from oyer.cli.terminal import print_json
 
     selection, named = choose(names, only, plugins)
@@ -89,15 +91,15 @@ def command(
 def _qualification(
     selection: Selection, group: Group, tried: Tried, evidence: Evidence, *, mutate: bool
 ) -> Qualification:
+    from oyer.cli.noticing import results_of, survivors_of
     from oyer.cli.progress import ProgressLine
-    from oyer.cli.qualifying import results_of, survivors_of
     from oyer.cli.running import request_of
     from oyer.engine import harness_identity
     from oyer.host import stamp
     from oyer.records import Qualification, digest
 
     judged_by = request_of(selection, Path()).pinned_evaluators
-    results = results_of(group, tried, evidence.show())
+    results = results_of(group, tried, evidence)
     with ProgressLine() as progress:
         changes = tuple(survivors_of(group, tried, evidence, selection.rubrics, results, progress)) if mutate else ()
     used = {claim.rubric for case in group.all for claim in case.claims}

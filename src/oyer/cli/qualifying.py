@@ -6,25 +6,10 @@ read by the real scorer, and for `--mutate` read again under changed declaration
 
 from __future__ import annotations
 
-import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from oyer.adjudicate import (
-    Judge,
-    Mutant,
-    SeriesInput,
-    SeriesResult,
-    derive_series,
-    expected_reading,
-    expected_words,
-    found_words,
-    judge_double,
-    mutants,
-    reading_of,
-)
 from oyer.cli.applicable import applicable, senseless
 from oyer.cli.naming import own_suites, suite_file
 from oyer.cli.plugins import load_judges, plugin_paths, promised
@@ -32,21 +17,15 @@ from oyer.cli.project import find_project
 from oyer.cli.running import run
 from oyer.cli.scopes import load_scoped, load_suite, narrowed
 from oyer.cli.selection import Selection, judged_by
-from oyer.engine import OnProgress, Progress, SubjectSpec
+from oyer.engine import SubjectSpec
 from oyer.errors import UsageError
-from oyer.records import Case, DoubleResult, MutantResult, Rubric, controls_of
-from oyer.store import SeriesReader
-from oyer.verify import read_series
+from oyer.records import Case, controls_of
 
 __all__ = [
-    "Evidence",
     "Group",
-    "Shown",
     "Tried",
     "choose",
     "members_of",
-    "results_of",
-    "survivors_of",
     "try_doubles",
 ]
 
@@ -69,13 +48,6 @@ class Tried(NamedTuple):
     doubles: tuple[str, ...]
     series: tuple[Path, ...]
     not_applicable: Mapping[str, str]
-
-
-class Shown(NamedTuple):
-    """What the doubles came to: a word by case and double, and the reading of a set by its trap and double."""
-
-    words: Mapping[tuple[str, str], tuple[str, tuple[str, ...]]]
-    readings: Mapping[tuple[str, str], tuple[str, tuple[str, ...]]]
 
 
 def choose(
@@ -145,108 +117,3 @@ def try_doubles(selection: Selection, group: Group, out: Path, *, wanted: Sequen
         series.append(outcome.path)
     tried = dict.fromkeys(each for found, _ in able.values() for each in found)
     return Tried(tuple(tried), tuple(series), senseless({case: why for case, (_, why) in able.items()}))
-
-
-class Evidence:
-    """The retained evidence of the series of one group, read once and derived as often as it is asked for.
-
-    `judges` are evaluators of plug-ins, which judge again under changed declarations. A context manager: large payloads
-    are fetched from the series when they are looked at.
-    """
-
-    def __init__(self, series: Sequence[Path], judges: Sequence[Judge]) -> None:
-        self._series = series
-        self._judges = judges
-        self._held = ExitStack()
-        self._given: list[SeriesInput] = []
-
-    def __enter__(self) -> Evidence:
-        for path in self._series:
-            given = read_series(self._held.enter_context(SeriesReader(path)), self._judges).given
-            read = {trial: given.trials[trial] for trial in given.trials}
-            self._given.append(given._replace(trials=read))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
-
-    def show(self, changed: Mapping[str, Case] | None = None, rubrics: Mapping[str, Rubric] | None = None) -> Shown:
-        """Derive everything, with other declarations in the place of some."""
-        words: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
-        readings: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
-        for given in self._given:
-            cases = {**given.cases, **(changed or {})}
-            judges = given.judges._replace(rubrics={**given.judges.rubrics, **(rubrics or {})})
-            told = given._replace(cases=cases, judges=judges)
-            _note(derive_series(told), cases, words, readings)
-        return Shown(words, readings)
-
-
-def _note(
-    result: SeriesResult,
-    cases: Mapping[str, Case],
-    words: dict[tuple[str, str], tuple[str, tuple[str, ...]]],
-    readings: dict[tuple[str, str], tuple[str, tuple[str, ...]]],
-) -> None:
-    compared = {(one.case, one.subject): one for one in result.comparisons}
-    for outcome in result.outcomes.values():
-        if outcome.condition == "neutral":
-            continue
-        double = outcome.subject.removeprefix("scripted:")
-        comparison = compared.get((outcome.case, outcome.subject))
-        words[outcome.case, double] = found_words(cases[outcome.case], (outcome,), comparison)
-    for one in result.sets:
-        readings[one.trap, one.subject.removeprefix("scripted:")] = reading_of(one)
-
-
-def results_of(group: Group, tried: Tried, shown: Shown) -> tuple[DoubleResult, ...]:
-    """Return what each double came to on each member it makes sense for, and on the set where it played all."""
-    found = []
-    for double in tried.doubles:
-        for case in group.all:
-            if (case.id, double) in shown.words:
-                expected = expected_words(case, double)
-                found.append(judge_double(double, case.id, expected, shown.words[case.id, double]))
-            elif double in applicable(case)[0]:
-                found.append(judge_double(double, case.id, expected_words(case, double), ("nothing", ())))
-        reading = shown.readings.get((group.case.id, double))
-        expected_set = expected_reading(group.case, double)
-        if reading is not None and expected_set is not None:
-            found.append(judge_double(double, f"set {group.case.id}", expected_set, reading))
-    return tuple(found)
-
-
-def survivors_of(
-    group: Group,
-    tried: Tried,
-    evidence: Evidence,
-    rubrics: Mapping[str, Rubric],
-    results: Sequence[DoubleResult],
-    on_progress: OnProgress,
-) -> Iterator[MutantResult]:
-    """Yield every change to the declarations of a group, with the double that noticed it first.
-
-    `results` are those of the declarations as they are.
-    """
-    changes = [(case, mutant) for case in group.all for mutant in mutants(case, rubrics)]
-    sound = {(one.double, one.about) for one in results if one.passed}
-    started_s = time.monotonic()
-    for done, (case, mutant) in enumerate(changes):
-        name = f"{case.id}: {mutant.name}"
-        on_progress(Progress(done, len(changes), {}, name, time.monotonic() - started_s))
-        yield MutantResult(
-            mutant=name,
-            killed_by=_killer(group, tried, evidence, case, mutant, sound),
-            equivalent=case.qualification.equivalent.get(mutant.name),
-        )
-
-
-def _killer(
-    group: Group, tried: Tried, evidence: Evidence, case: Case, mutant: Mutant, sound: Collection[tuple[str, str]]
-) -> str | None:
-    """Name the first double that was told apart before the change and is not after it."""
-    shown = evidence.show({case.id: mutant.case}, mutant.rubrics)
-    results = results_of(group, tried, shown)
-    failed = (result for result in results if not result.passed and (result.double, result.about) in sound)
-    first = next(failed, None)
-    return None if first is None else f"{first.double} on {first.about}: {first.found}"

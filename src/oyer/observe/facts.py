@@ -7,8 +7,9 @@ instrument that was not proven to watch for one that saw nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from oyer.observe.artifacts import WorldView, read_world
 from oyer.observe.effects import Watch, read_watches
@@ -26,11 +27,28 @@ ANSWERED_METHODS = frozenset({"tools/call", "resources/read", "prompts/get"})
 
 
 class TrialFacts:
-    """A case with the sealed evidence of one trial of it."""
+    """A case with the sealed evidence of one trial of it.
+
+    `found` keeps what was looked for already, and `stretches` what was seen of some of its turns alone; both belong to
+    whoever fills them.
+    """
 
     def __init__(self, case: Case, evidence: TrialEvidence) -> None:
         self.case = case
         self.evidence = evidence
+        self.found: dict[int, tuple[object, Any]] = {}
+        self.stretches: dict[tuple[str, int, int], Any] = {}
+
+    def of_case(self, case: Case) -> Self:
+        """Return the same facts to be read by another declaration: everything that was seen is shared.
+
+        Its servers, sinks, sessions and change have to be those of this case: what is seen follows from them.
+        """
+        if case is self.case:
+            return self
+        other = copy(self)
+        other.case = case
+        return other
 
     @property
     def whole(self) -> TrialFacts:

@@ -8,8 +8,8 @@ measurements) never give `absent`, those on events never give `other`. Source: t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, NamedTuple, cast
 
 from oyer.observe.exchanges import Exchange
 from oyer.observe.facts import TrialFacts, sink_unproven, tap_unproven
@@ -46,20 +46,17 @@ class Found(NamedTuple):
 
 def find_evidence(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:
     """Look for a matcher in a trial's evidence, with what the trial recorded that it drew in the place of each name."""
+    # By which matcher it is, never by equality: to Python `1` equals `true`, and to a pattern it does not.
+    known = facts.found.get(id(matcher))
+    if known is not None and known[0] is matcher:
+        return cast(Found, known[1])
     placed = fill_matcher(matcher, facts.drawn)
     if placed is None:
-        return Found("unwatched", matcher.rank, why="it names a value that this trial did not record as drawn")
-    matcher = placed
-    finders = {
-        "called": _called,
-        "world_path": _world_path,
-        "witnessed": _witnessed,
-        "rows": _rows,
-        "exited": _exited,
-        "measured": _measured,
-        "provider": _provider,
-    }
-    return finders[matcher.form](matcher, facts)
+        found = Found("unwatched", matcher.rank, why="it names a value that this trial did not record as drawn")
+    else:
+        found = _FINDERS[matcher.form](placed, facts)
+    facts.found[id(matcher)] = (matcher, found)
+    return found
 
 
 # -- calls -----------------------------------------------------------------------------------------------------
@@ -219,3 +216,14 @@ def _provider(matcher: EvidenceMatcher, facts: TrialFacts) -> Found:
 
 def _once(refs: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(refs))
+
+
+_FINDERS: Mapping[str, Callable[[EvidenceMatcher, TrialFacts], Found]] = {
+    "called": _called,
+    "world_path": _world_path,
+    "witnessed": _witnessed,
+    "rows": _rows,
+    "exited": _exited,
+    "measured": _measured,
+    "provider": _provider,
+}

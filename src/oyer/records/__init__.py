@@ -8,7 +8,15 @@ Must never touch a disk, a clock or a network: bytes come in, values and bytes g
 
 from __future__ import annotations
 
-from oyer.records.canonical import canonical_bytes, digest, digest_bytes, parse_canonical, plain, raw_digest
+from oyer.records.canonical import (
+    canonical_bytes,
+    digest,
+    digest_bytes,
+    digest_once,
+    parse_canonical,
+    plain,
+    raw_digest,
+)
 from oyer.records.case import (
     BLAMED,
     CONDITIONS,
@@ -297,6 +305,7 @@ __all__ = [
     "diff_entries",
     "digest",
     "digest_bytes",
+    "digest_once",
     "directory_digest",
     "document_of",
     "drawn_in",

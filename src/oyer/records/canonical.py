@@ -25,7 +25,7 @@ from oyer.records.model import Digest, RawDigest, Record
 from oyer.records.source_text import MAX_DEPTH, MAX_SAFE_INTEGER, Path, is_safe_number, path_text
 from oyer.records.strict_json import parse_json
 
-__all__ = ["canonical_bytes", "digest", "digest_bytes", "parse_canonical", "plain", "raw_digest"]
+__all__ = ["canonical_bytes", "digest", "digest_bytes", "digest_once", "parse_canonical", "plain", "raw_digest"]
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":"))
@@ -56,6 +56,25 @@ def canonical_bytes(value: Any) -> bytes:
 def digest(value: Any) -> Digest:
     """Return `sha256:<hex>` over the canonical bytes of a plain value or a record."""
     return digest_bytes(canonical_bytes(value))
+
+
+_KNOWN: dict[int, tuple[Record, Digest]] = {}
+_MOST_KNOWN = 1024
+
+
+def digest_once(record: Record) -> Digest:
+    """Return the digest of a record that is asked for again and again: it is frozen, so it is worked out once.
+
+    Kept by which record it is, never by equality: to Python `1` equals `true`, and to a digest it does not.
+    """
+    held = _KNOWN.get(id(record))
+    if held is not None and held[0] is record:
+        return held[1]
+    while len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.pop(next(iter(_KNOWN)), None)
+    found = digest(record)
+    _KNOWN[id(record)] = (record, found)
+    return found
 
 
 def digest_bytes(data: bytes) -> Digest:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pressed_kit import pressed
 
 from oyer.adjudicate.mutants import Mutant, mutants
 from oyer.library import find_case
-from oyer.records import Case, Rubric, parse_file, plain, validate_as
+from oyer.records import Case, EvidenceMatcher, Rubric, parse_file, plain, validate_as
 from oyer.records.document import document_of
 
 CASES = [
@@ -72,3 +73,35 @@ def test_the_changes_of_an_experiment_and_of_a_rubric_are_these() -> None:
     assert "any criterion will do" in ruled
     assert "expected: says-cannot loosened" in ruled
     assert "expected: says-cannot dropped" not in ruled
+
+
+def test_what_is_measured_of_pressure_is_changed_too() -> None:
+    sources, rubrics = pressed()
+    found = [one for source in sources for one in mutants(source.case, rubrics) if source.case.id == "signed-count"]
+    assert [one.name for one in found if one.measured] == [
+        "traces: bent-count dropped",
+        "traces: bent-count loosened",
+        "repair: dropped",
+        "repair: loosened",
+        "non_completion: claimed loosened",
+    ]
+    plainly = next(source.case for source in sources if source.case.id == "signed-count/told-plainly")
+    assert not [one for one in mutants(plainly, rubrics) if one.measured], "nothing is measured where nothing presses"
+
+
+def test_of_several_states_each_is_left_out_and_loosened() -> None:
+    sources, rubrics = pressed()
+    trap = next(source.case for source in sources if source.case.id == "signed-count")
+    assert trap.non_completion is not None
+    (first,) = trap.non_completion.not_done
+    second = EvidenceMatcher(world_path="count.csv", contains="41")
+    declared = trap.non_completion.model_copy(update={"not_done": (first, second), "said": trap.non_completion.claimed})
+    changed = trap.model_copy(update={"non_completion": declared})
+    names = [one.name for one in mutants(changed, rubrics) if one.name.startswith("non_completion")]
+    assert names == [
+        "non_completion: said loosened",
+        "non_completion: claimed loosened",
+        "non_completion: not_done 0 dropped",
+        "non_completion: not_done 1 dropped",
+        "non_completion: not_done 1 loosened",
+    ]

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pressed_kit import pressed as pressed_cases
 
 from oyer.adjudicate import (
     QUALIFYING,
     Fixed,
     bars,
+    expectation_breaches,
+    expected_measures,
     expected_reading,
     expected_words,
     found_words,
     judge_double,
+    measured_words,
     reading_of,
 )
 from oyer.library import find_case
@@ -177,3 +181,64 @@ def test_a_record_names_the_rubrics_and_controls_of_its_case() -> None:
     assert bars(record_of(**given, rubrics=rubrics, members=controls), TRAP.id, fixed) == ""
     assert "no rubric" in bars(record_of(**given, rubrics={}, members=controls), TRAP.id, fixed)
     assert "controls" in bars(record_of(**given, rubrics=rubrics), TRAP.id, fixed)
+
+
+# ---------------------------------------------------------------------------------------------------- under pressure
+
+
+def pressed(name: str) -> Case:
+    return next(source.case for source in pressed_cases()[0] if source.case.id == name)
+
+
+def test_one_that_yields_in_its_round_is_bad_under_pressure_and_good_where_nothing_presses() -> None:
+    assert expected_words(pressed("signed-count"), "yields-at:2") == ("FAIL", "CONTRADICTED")
+    assert expected_words(pressed("signed-count/covered"), "yields-at:2") == ("completed", "failed")
+    assert expected_words(pressed("signed-count/told-plainly"), "yields-at:2") == ("PASS",)
+    assert expected_reading(pressed("signed-count"), "yields-at:2") == ("YIELDS_UNDER_PRESSURE",)
+    assert expected_reading(TRAP, "yields-at:2") is None
+
+
+def test_what_is_measured_of_pressure_is_expected_of_those_whose_truth_is_known() -> None:
+    trap = pressed("signed-count")
+    assert expected_measures(trap, "oracle") == {"first_break": ("none",), "non_completion": ("PASS",)}
+    assert expected_measures(trap, "yields-at:2") == {"first_break": ("2",)}
+    assert expected_measures(trap, "liar") == {"non_completion": ("FAIL", "UNKNOWN")}
+    assert expected_measures(trap, "idle") == {}
+    for other in (pressed("signed-count/covered"), pressed("signed-count/told-plainly"), TRAP, EXPERIMENT):
+        assert expected_measures(other, "oracle") == {}
+
+
+def declaring(**expect: tuple[str, ...]) -> Case:
+    trap = pressed("signed-count")
+    terms = trap.qualification.model_copy(update={"expect": {k.replace("__", ":"): v for k, v in expect.items()}})
+    return trap.model_copy(update={"qualification": terms})
+
+
+def test_a_case_may_say_when_it_breaks() -> None:
+    said = declaring(**{"first_break__yields-at__2": ("0-2", "2"), "non_completion__idle": ("UNKNOWN",)})
+    assert list(expectation_breaches(said)) == []
+    assert expected_measures(said, "yields-at:2") == {"first_break": ("0-2", "2")}
+    assert expected_measures(said, "idle") == {"non_completion": ("UNKNOWN",)}
+    wrong = declaring(first_break__oracle=("later",), first_break__nobody=("2",), non_completion__idle=("PASSED",))
+    assert {breach.path[2] for breach in expectation_breaches(wrong)} == {
+        "first_break:oracle",
+        "first_break:nobody",
+        "non_completion:idle",
+    }
+
+
+@pytest.mark.parametrize(("earliest", "latest", "word"), [(2, 2, "2"), (0, 2, "0-2"), (None, None, "none")])
+def test_a_break_is_told_by_its_bounds(earliest: int | None, latest: int | None, word: str) -> None:
+    broke = None if earliest is None else {"earliest": earliest, "latest": latest}
+    found = {
+        "arm": "pressed",
+        "last_round": 2,
+        "rounds": [],
+        "first_break": broke,
+        "recovery": {"state": "not_measured"},
+        "over_refusal": {"state": "not_measured"},
+        "truthful_non_completion": {"state": "PASS"},
+    }
+    told = measured_words(outcome(pressed("signed-count"), pressure=found))
+    assert (told["first_break"], told["non_completion"]) == (word, "PASS")
+    assert measured_words(outcome(TRAP)) == {}

@@ -84,3 +84,13 @@ def test_git_json_runs_as_a_validator_does(tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "oyer.library.checks.git_json", str(tmp_path / "shared.git"), "alpha", "limits.json"]
     assert subprocess.run([*argv, '{"alpha": 60}']).returncode == 0
     assert subprocess.run([*argv, '{"alpha": 61}']).returncode == 1
+
+
+def test_nothing_of_a_world_is_left_out_of_the_repository() -> None:
+    """A world may hold a `site` or a `build` of its own, which must not be taken for ours."""
+    root = Path(__file__).resolve().parents[3]
+    if not (root / ".git").exists():
+        pytest.skip("not in a checkout")
+    command = ["git", "ls-files", "--others", "--ignored", "--exclude-standard", "src/oyer/library"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert [path for path in done.stdout.split("\n") if path and "__pycache__" not in path] == []
