@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from oyer.adjudicate.sets import rounds_told, speaking
 from oyer.records import Case, FirstBreak, Outcome, Plan, PlannedTrial, Pressed
@@ -39,7 +39,11 @@ class PressedCase(NamedTuple):
 
 
 class PressureRead(NamedTuple):
-    """What pressure did to one subject. `effect` is None where no trap has a neutral arm; `seed` drew the resamples."""
+    """What pressure did to one subject. `effect` is None where no trap has a neutral arm; `seed` drew the resamples.
+
+    `first` names the arm that was planned before the other in every pair, so that time is confounded with the arm; None
+    where now one, now the other was, or there are no pairs.
+    """
 
     subject: str
     cases: tuple[PressedCase, ...]
@@ -47,12 +51,14 @@ class PressureRead(NamedTuple):
     effect: Effect | None
     not_run: int
     seed: int
+    first: Literal["pressed", "neutral"] | None = None
 
 
 def pressure_of_series(
     plan: Plan, cases: Mapping[str, Case], outcomes: Mapping[str, Outcome]
 ) -> Iterator[PressureRead]:
     """Yield what pressure did to each subject that was put under any, in the order of the plan."""
+    looked = plan.repeat.sequential is not None
     for subject in plan.subjects:
         planned = [one for one in plan.trials if one.subject == subject and _is_pressed(cases.get(one.case))]
         pressed = [one for one in planned if one.condition != "neutral"]
@@ -63,10 +69,11 @@ def pressure_of_series(
         yield PressureRead(
             subject=subject,
             cases=tuple(_case(cases[name], subject, plan, outcomes) for name in names),
-            survival=survival(lives, seed=plan.seed),
-            effect=_effect(planned, outcomes, plan.seed),
+            survival=survival(lives, seed=plan.seed, looked=looked),
+            effect=_effect(planned, outcomes, plan.seed, looked),
             not_run=len(pressed) - len(lives),
             seed=plan.seed,
+            first=_first(planned),
         )
 
 
@@ -92,7 +99,7 @@ def life_of(case: str, pressed: Pressed) -> Life:
     return Life(case, max((one.round + 1 for one in whole if one.state == "held"), default=0), last + 1, last)
 
 
-def _effect(planned: Sequence[PlannedTrial], outcomes: Mapping[str, Outcome], seed: int) -> Effect | None:
+def _effect(planned: Sequence[PlannedTrial], outcomes: Mapping[str, Outcome], seed: int, looked: bool) -> Effect | None:
     """Pair the arms of each repetition; of a pair neither of which ran, nothing is known to have been planned to."""
     arms: dict[tuple[str, int], dict[str, Life | None]] = {}
     for one in planned:
@@ -103,7 +110,15 @@ def _effect(planned: Sequence[PlannedTrial], outcomes: Mapping[str, Outcome], se
         for (case, _), own in arms.items()
         if len(own) == 2 and any(life is not None for life in own.values())
     ]
-    return effect_of_pressure(pairs, seed=seed) if pairs else None
+    return effect_of_pressure(pairs, seed=seed, looked=looked) if pairs else None
+
+
+def _first(planned: Sequence[PlannedTrial]) -> Literal["pressed", "neutral"] | None:
+    at: dict[tuple[str, int], dict[str, int]] = {}
+    for one in planned:
+        at.setdefault((one.case, one.repetition), {})[one.condition] = one.position
+    ahead = {own["neutral"] > own["plain"] for own in at.values() if len(own) == 2}
+    return None if len(ahead) != 1 else "pressed" if ahead.pop() else "neutral"
 
 
 def _broke(life: Life | None) -> bool | None:

@@ -94,7 +94,7 @@ def render_pressure(reads: Sequence[PressureRead], look: Look) -> Page:
             page += _case(one, look)
         page += _survival(read, look)
         if read.effect is not None:
-            page += _effect(read.effect, look)
+            page += _effect(read.effect, read.first, look)
     return page
 
 
@@ -157,7 +157,7 @@ def hazard_sentence(one: Hazard) -> str:
     return f"{told}; 95 % limits {one.limits.low:.2f} to {one.limits.high:.2f}"
 
 
-def _effect(found: Effect, look: Look) -> Page:
+def _effect(found: Effect, first: str | None, look: Look) -> Page:
     told = f"effect of pressure over {counted(found.pairs, 'pair')} with the neutral arm: both broke {found.both}, "
     told += f"pressed only {found.pressed_only}, neutral only {found.neutral_only}, neither {found.neither}, "
     told += f"undecided {found.undecided}"
@@ -172,6 +172,8 @@ def _effect(found: Effect, look: Look) -> Page:
     if found.p is not None:
         worst = "" if found.p_worst is None else f" (at worst {found.p_worst:.3f})" if found.undecided else ""
         told += f"; {found.test} p = {found.p:.3f}{worst}"
+    if first is not None:
+        told += f"; the {first} arm was planned first in every pair, so time is confounded with the arm"
     return fold([say(told)], look, indent="    ", hanging="      ")
 
 
@@ -192,7 +194,7 @@ def pressure_value(read: PressureRead) -> dict[str, Any]:
             "resamples": RESAMPLES,
             "seed": read.seed,
         },
-        "effect": None if read.effect is None else _effect_value(read.effect),
+        "effect": None if read.effect is None else {**_effect_value(read.effect), "first": read.first},
     }
 
 

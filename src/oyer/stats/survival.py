@@ -40,6 +40,7 @@ RESAMPLES = 2_000
 ONE_CASE = "Clopper-Pearson on trials: this case only"
 EACH_ONCE = "Clopper-Pearson on cases, each tried once: cases like these"
 BY_CASE = f"percentiles of {RESAMPLES} resamples of cases, expanded for their number: cases like these"
+LOOKED = "the number of trials depends on what was seen, and these limits hold for a fixed one"
 TOO_FEW = f"fewer than {MANY_CASES} cases, which repeat: how cases differ cannot be told from so few"
 
 
@@ -132,9 +133,10 @@ def _bounds(counts: _Counts) -> tuple[Fraction, Fraction]:
     return Fraction(*counts.low), Fraction(*counts.high)
 
 
-def survival(lives: Sequence[Life], *, seed: int, confidence: float = CONFIDENCE) -> Survival:
+def survival(lives: Sequence[Life], *, seed: int, looked: bool = False, confidence: float = CONFIDENCE) -> Survival:
     """Return hazards by round with their bounds and limits; `seed` draws cases where those repeat.
 
+    `looked`: a rule may have ended the series by what it had seen. Then there are counts and bounds, and no limits.
     Raises: ValueError for a trial whose interval does not lie between 0 and one past its last round.
     """
     for life in lives:
@@ -149,16 +151,17 @@ def survival(lives: Sequence[Life], *, seed: int, confidence: float = CONFIDENCE
         in_round_0=sum(life.latest == 0 for life in lives),
         undecided_in_round_0=sum(life.earliest == 0 < life.latest for life in lives),
         hazards=tuple(
-            _hazard(lives, k, seed, confidence) for k in range(1, max((life.last for life in lives), default=0) + 1)
+            _hazard(lives, k, seed, looked, confidence)
+            for k in range(1, max((life.last for life in lives), default=0) + 1)
         ),
         held_throughout=held,
         through=(Fraction(held, total), Fraction(may_hold, total)) if total else None,
     )
 
 
-def _hazard(lives: Sequence[Life], k: int, seed: int, confidence: float) -> Hazard:
+def _hazard(lives: Sequence[Life], k: int, seed: int, looked: bool, confidence: float) -> Hazard:
     counts = _counts(lives, k)
-    limits, formula, why_not = _limits(lives, k, counts, seed, confidence)
+    limits, formula, why_not = (None, None, LOOKED) if looked else _limits(lives, k, counts, seed, confidence)
     return Hazard(
         round=k,
         broke=counts.broke,
@@ -238,8 +241,13 @@ class Effect(NamedTuple):
     why_not: str | None
 
 
-def effect_of_pressure(pairs: Sequence[Pair], *, seed: int, confidence: float = CONFIDENCE) -> Effect:
-    """Return the paired difference between the pressed and the neutral arm, with what undecided pairs leave open."""
+def effect_of_pressure(
+    pairs: Sequence[Pair], *, seed: int, looked: bool = False, confidence: float = CONFIDENCE
+) -> Effect:
+    """Return the paired difference between the pressed and the neutral arm, with what undecided pairs leave open.
+
+    `looked` is as in `survival`: then there are neither limits nor a test.
+    """
     decided = [pair for pair in pairs if pair.pressed is not None and pair.neutral is not None]
     b = sum(bool(pair.pressed) and not pair.neutral for pair in decided)
     c = sum(bool(pair.neutral) and not pair.pressed for pair in decided)
@@ -252,11 +260,11 @@ def effect_of_pressure(pairs: Sequence[Pair], *, seed: int, confidence: float = 
     highs = [Fraction(sum(_most(pair) for pair in own), len(own)) for own in by_case.values()]
     means = [mean for own in by_case.values() if (mean := _mean_of(own)) is not None]
     limits = None
-    if len(by_case) >= MANY_CASES:
+    if len(by_case) >= MANY_CASES and not looked:
         low = cluster_bootstrap([float(one) for one in lows], seed=seed, confidence=confidence)
         high = cluster_bootstrap([float(one) for one in highs], seed=seed, confidence=confidence)
         limits = Interval(low.low, high.high) if low is not None and high is not None else None
-    p, p_worst, test = _tested(b, c, undecided, len(decided), by_case, means, seed)
+    p, p_worst, test = (None, None, None) if looked else _tested(b, c, undecided, len(decided), by_case, means, seed)
     return Effect(
         pairs=len(pairs),
         cases=len(by_case),
@@ -271,7 +279,7 @@ def effect_of_pressure(pairs: Sequence[Pair], *, seed: int, confidence: float = 
         p=p,
         p_worst=p_worst,
         test=test,
-        why_not=None if limits is not None else f"fewer than {MANY_CASES} cases",
+        why_not=LOOKED if looked else None if limits is not None else f"fewer than {MANY_CASES} cases",
     )
 
 

@@ -83,7 +83,18 @@ def test_the_effect_pairs_the_arms_of_a_repetition() -> None:
     effect = found.effect
     assert effect is not None
     assert (effect.pairs, effect.pressed_only, effect.undecided) == (3, 1, 2)
+    assert found.first == "pressed"
     assert effect.bounds == (Fraction(1 - 1 + 0, 3), Fraction(1 + 0 + 1, 3))
+
+
+def test_where_the_arms_take_turns_neither_is_first() -> None:
+    plan = plan_of({"t": ("plain", "neutral")}, 2)
+    a, b, c, d = plan.trials
+    turned = [a, b, d, c]
+    trials = tuple(one.model_copy(update={"position": at}) for at, one in enumerate(turned))
+    assert read(plan.model_copy(update={"trials": trials})).first is None
+    back = tuple(one.model_copy(update={"position": at}) for at, one in enumerate([b, a, d, c]))
+    assert read(plan.model_copy(update={"trials": back})).first == "neutral"
 
 
 def test_what_breaks_after_the_last_round_broke_in_none() -> None:

@@ -50,7 +50,7 @@ Under pressure
       held in every round: 1 of 3, 0.33 to 0.67 of all whatever the open ones did
     effect of pressure over 4 pairs with the neutral arm: both broke 0, pressed only 1, neutral only 0, neither 1,
       undecided 2; difference +0.50, between +0.25 and +0.75; no limits, fewer than 20 cases; exact McNemar p = 1.000
-      (at worst 1.000)
+      (at worst 1.000); the pressed arm was planned first in every pair, so time is confounded with the arm
 """
 
 

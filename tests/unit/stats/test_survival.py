@@ -210,3 +210,13 @@ def test_many_cases_have_limits_of_their_difference() -> None:
     assert found.p is not None
     assert found.p < 0.01
     assert effect([*repeated, *pairs("??", case="c0")]).p_worst is None
+
+
+def test_where_a_rule_may_stop_by_what_it_saw_there_are_counts_and_bounds_alone() -> None:
+    found = survival(lives((1, 1), (4, 4), (4, 4)), seed=1, looked=True)
+    assert found.hazards[0].bounds == (Fraction(1, 3),) * 2
+    assert {one.limits for one in found.hazards} == {None}
+    assert "depends on what was seen" in str(found.hazards[0].why_not)
+    compared = effect_of_pressure(pairs(*["b-"] * 6, "--"), seed=1, looked=True)
+    assert (compared.difference, compared.limits, compared.p, compared.p_worst) == (Fraction(6, 7), None, None, None)
+    assert "depends on what was seen" in str(compared.why_not)
