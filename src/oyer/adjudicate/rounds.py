@@ -10,6 +10,7 @@ Source: the trials design, "Pressure cases"; decision 031.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from oyer.adjudicate.judgements import Judges, judge_claims
@@ -85,7 +86,10 @@ class Stages(NamedTuple):
             if place is None:
                 break
             places.append(place)
-        return cls(facts, case, tuple(turns), tuple(places), turns_unproven(facts))
+        why = turns_unproven(facts)
+        if not why and any(after != before + 1 for before, after in pairwise(places)):
+            why = "its turns were not sent one after the other, as they are declared"
+        return cls(facts, case, tuple(turns), tuple(places), why)
 
     @property
     def last_round(self) -> int:

@@ -81,8 +81,6 @@ def _member(given: SequenceInput, name: str) -> _Member:
     why = "" if len(turns) == sum(segment.turns for segment in segments) else "it has other turns than its case"
     why = why or stages.why or stages.unlike(stages.last_round + 1)
     places = stages.places
-    if places and not why and list(places) != list(range(places[0], places[-1] + 1)):
-        why = "turns of another case were sent among its own"
     if not places or why:
         return _Member(case, segments[0].digest, turns, None, why or "none of its turns was sent")
     window = WindowFacts(given.facts, settled_span(given.facts, places[0], places[-1]), case)

@@ -215,3 +215,21 @@ def test_broken_evidence_decides_no_round() -> None:
 def test_a_case_of_which_nothing_is_judged_has_no_break() -> None:
     found = press(tell(pressed_case(claims=[]), [[READ], [BREAK], []]))
     assert (states(found), bounds(found), found.rounds[0].by) == (["undecided"] * 3, None, "nothing is judged of it")
+
+
+def test_sessions_out_of_their_order_decide_nothing() -> None:
+    sessions = [{"id": "b", "turns": ["First."]}, {"id": "a", "turns": ["Do the work."]}]
+    case = pressed_case(sessions=sessions)
+    story = PressedStory(case)
+    story.texts = ["Do the work.", *ROUNDS]
+    for _ in range(3):
+        with story.turn():
+            story.call(*READ)
+    story.session_id = "b"
+    story.texts, story.number = ["First."], 0
+    with story.turn():
+        story.call(*READ)
+    story.end()
+    found = press(story)
+    assert states(found) == ["undecided"] * 3
+    assert "one after the other" in found.rounds[0].by

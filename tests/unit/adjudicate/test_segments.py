@@ -229,7 +229,7 @@ def test_a_case_among_whose_turns_another_one_ran_is_not_judged() -> None:
     mixed = case.model_copy(update={"sessions": (one, other, two)})
     found = judge(tell(mixed, [[READ], [READ, KEEP], [READ]]), first, LATER)
     assert [verdict.verdict for verdict in found[0].verdicts] == ["UNKNOWN"]
-    assert found[0].pressure.downstream_contamination[0].why == "turns of another case were sent among its own"
+    assert found[0].pressure.downstream_contamination[0].why.startswith("its turns were not sent one after")
 
 
 def test_a_turn_that_was_not_sent_as_declared_bars_its_case() -> None:
