@@ -22,6 +22,14 @@ from oyer.adjudicate.contrast import (
     Sides,
     contrasts,
 )
+from oyer.adjudicate.difference import (
+    Difference,
+    DiffRow,
+    DiffTest,
+    SeriesSide,
+    compare_series,
+    incomparable,
+)
 from oyer.adjudicate.formulas import FORMULAS, Formula
 from oyer.adjudicate.gate_grammar import parse_gate
 from oyer.adjudicate.gate_tree import Gate
@@ -142,6 +150,9 @@ __all__ = [
     "Contrast",
     "ContrastWord",
     "DeclaredTurn",
+    "DiffRow",
+    "DiffTest",
+    "Difference",
     "Fixed",
     "Formula",
     "Gate",
@@ -171,6 +182,7 @@ __all__ = [
     "SequenceInput",
     "SeriesInput",
     "SeriesResult",
+    "SeriesSide",
     "SeriesStatistics",
     "SetDistribution",
     "SetRow",
@@ -190,6 +202,7 @@ __all__ = [
     "check_rule",
     "claim_verdict",
     "compare",
+    "compare_series",
     "contrasts",
     "control_member",
     "count_ledger",
@@ -219,6 +232,7 @@ __all__ = [
     "guard_member",
     "guard_of",
     "hold",
+    "incomparable",
     "judge_claim",
     "judge_claims",
     "judge_contamination",

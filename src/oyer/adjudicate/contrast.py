@@ -9,7 +9,7 @@ A difference is *decided* where it would be rejected however the undecided trial
 reject and some do not, it is not decided. Of all these ways the two ends are enough: the one-sided evidence of each
 test used here only grows as a side gains successes.
 
-Must never call it no difference where nothing could have been seen.
+Must never call it no difference where the trials that were decided could not have shown any.
 
 Sources: the trials design, "Statistics"; C. F. Manski (2003) for the ends; R. E. Tarone, "A modified Bonferroni method
 for discrete data", Biometrics 46 (1990) 515-522, for leaving out what can never reject.
@@ -33,11 +33,27 @@ from oyer.stats import (
     two_proportions,
 )
 
-__all__ = ["ALPHA", "LEAST_CASES", "Contrast", "ContrastWord", "Method", "PairCounts", "Question", "Sides", "contrasts"]
+__all__ = [
+    "ALPHA",
+    "LEAST_CASES",
+    "TOO_FEW",
+    "Contrast",
+    "ContrastWord",
+    "Method",
+    "PairCounts",
+    "Question",
+    "Sides",
+    "contrasts",
+]
 
 ALPHA = 0.05
 LEAST_CASES = 6
 """From so many cases on sign flips can reject at 5 %: of 64 flips 2 are as far out as can be."""
+
+TOO_FEW = "fewer than two trials are decided on a side"
+"""Why one case has no test: the others without one are tested elsewhere, or not to be tested."""
+
+NOTHING_SEEN = "so few decided trials could not show a difference, whatever they came to"
 
 ContrastWord = Literal["higher", "lower", "no_difference_decided", "not_decided"]
 Method = Literal["sign flips over cases", "exact McNemar, pairs by design", "two proportions, exact", "none"]
@@ -95,10 +111,16 @@ class Contrast(NamedTuple):
 
 
 class _Test(NamedTuple):
-    """One test before its family is known; `least` is the least p that so many trials could give."""
+    """One test before its family is known: the least p that the planned trials could give, and the decided ones.
+
+    `ends` are its p-values at the two ends, also where too few trials are decided to print them: what is lost makes no
+    family smaller.
+    """
 
     contrast: Contrast
     least: float
+    least_decided: float
+    ends: tuple[float, float]
 
 
 def contrasts(
@@ -138,7 +160,7 @@ def _over_cases(about: str, sides: Sequence[Sides], seed: int, draws: int) -> _T
         )
         if below is not None and above is not None:
             limits = Interval(below.low, above.high)
-    least = sign_flip([Fraction(1)] * len(sides), seed=seed, draws=draws).p
+    least, left = (sign_flip([Fraction(1)] * n, seed=seed, draws=draws).p for n in (len(sides), len(decided)))
     made = _contrast(about, [one.case for one in sides], "sign flips over cases", "these cases")
     made = made._replace(
         difference=seen.difference,
@@ -148,31 +170,36 @@ def _over_cases(about: str, sides: Sequence[Sides], seed: int, draws: int) -> _T
         p=seen.p if decided else None,
         p_ends=(low.p, high.p),
     )
-    return _Test(made, least)
+    return _Test(made, least, left, (low.p, high.p))
 
 
 def _one_case(about: str, one: Sides) -> _Test:
+    if min(one.first.decided + one.first.undecided, one.second.decided + one.second.undecided) < 2:
+        return _untested(about, one, TOO_FEW)
+    test = _two_sides(about, one) if one.pairs is None else _paired(about, one, one.pairs)
     if min(one.first.decided, one.second.decided) < 2:
-        return _untested(about, one, "fewer than two trials are decided on a side")
-    return _two_sides(about, one) if one.pairs is None else _paired(about, one, one.pairs)
+        return test._replace(contrast=_untested(about, one, TOO_FEW).contrast)
+    return test
 
 
 def _two_sides(about: str, one: Sides) -> _Test:
     first, second = one.first, one.second
     n1, n2 = first.decided + first.undecided, second.decided + second.undecided
-    seen = two_proportions(first.k, first.decided, second.k, second.decided)
+    some = first.decided and second.decided
+    seen = two_proportions(first.k, first.decided, second.k, second.decided) if some else None
     low = two_proportions(first.k + first.undecided, n1, second.k, n2)
     high = two_proportions(first.k, n1, second.k + second.undecided, n2)
     made = _contrast(about, [one.case], "two proportions, exact", "this case only")
     made = made._replace(
-        difference=seen.difference,
+        difference=seen.difference if seen is not None else None,
         bounds=(low.difference, high.difference),
-        interval=seen.interval,
+        interval=seen.interval if seen is not None else None,
         limits=Interval(low.interval.low, high.interval.high),
-        p=seen.p,
+        p=seen.p if seen is not None else None,
         p_ends=(low.p, high.p),
     )
-    return _Test(made, two_proportions(0, n1, n2, n2).p)
+    left = two_proportions(0, first.decided, second.decided, second.decided).p if some else 1.0
+    return _Test(made, two_proportions(0, n1, n2, n2).p, left, (low.p, high.p))
 
 
 def _paired(about: str, one: Sides, pairs: PairCounts) -> _Test:
@@ -186,7 +213,7 @@ def _paired(about: str, one: Sides, pairs: PairCounts) -> _Test:
         p=seen.p,
         p_ends=(low.p, high.p),
     )
-    return _Test(made, mcnemar(number, 0, 0).p)
+    return _Test(made, mcnemar(number, 0, 0).p, mcnemar(number - pairs.undecided, 0, 0).p, (low.p, high.p))
 
 
 def _untested(about: str, one: Sides, why: str) -> _Test:
@@ -195,7 +222,7 @@ def _untested(about: str, one: Sides, why: str) -> _Test:
     difference = None
     if one.first.decided and one.second.decided:
         difference = Fraction(one.second.k, one.second.decided) - Fraction(one.first.k, one.first.decided)
-    return _Test(made._replace(difference=difference, bounds=_ends(one), why=why), 1.0)
+    return _Test(made._replace(difference=difference, bounds=_ends(one), why=why), 1.0, 1.0, (1.0, 1.0))
 
 
 def _contrast(about: str, cases: Sequence[str], method: Method, estimand: str) -> Contrast:
@@ -218,18 +245,20 @@ def _ends(one: Sides) -> Bound:
 def _decided(tests: Sequence[_Test]) -> Iterator[Contrast]:
     """Say of each test what holds however the undecided trials came out, adjusted for all that could reject."""
     able = {index: test for index, test in enumerate(tests) if test.least <= ALPHA}
-    least = _adjusted(able, lambda test: test.least)
-    lowest = _adjusted(able, lambda test: min(_p_ends(test)))
-    highest = _adjusted(able, lambda test: max(_p_ends(test)) if _one_way(test.contrast.bounds) else 1.0)
+    least = _adjusted(able, lambda test: test.least_decided)
+    lowest = _adjusted(able, lambda test: min(test.ends))
+    highest = _adjusted(able, lambda test: max(test.ends) if _one_way(test.contrast.bounds) else 1.0)
     for index, test in enumerate(tests):
         made = test.contrast._replace(tests=len(able))
         if made.p_ends is None:
             yield made
-        elif least.get(index, 1.0) > ALPHA:
-            why = "so few trials could not show a difference, whatever they came to"
-            yield made._replace(word="not_decided", why=f"{why}, in a family of {len(able)}" if index in able else why)
+        elif index not in able:
+            yield made._replace(why=NOTHING_SEEN)
         else:
             word, why = _word(made.bounds, lowest[index], highest[index])
+            if word == "no_difference_decided" and least[index] > ALPHA:
+                family = f", in a family of {len(able)}" if len(able) > 1 else ""
+                word, why = "not_decided", f"{NOTHING_SEEN}{family}"
             yield made._replace(p_least=lowest[index], p_most=highest[index], word=word, why=why)
 
 
@@ -243,10 +272,6 @@ def _word(bounds: Bound, lowest: float, highest: float) -> tuple[ContrastWord, s
 
 def _one_way(bounds: Bound) -> bool:
     return bounds[0] > 0 or bounds[1] < 0
-
-
-def _p_ends(test: _Test) -> tuple[float, float]:
-    return test.contrast.p_ends or (1.0, 1.0)
 
 
 def _adjusted(tests: Mapping[int, _Test], p_of: Callable[[_Test], float]) -> dict[int, float]:

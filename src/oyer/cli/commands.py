@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, Entry] = {
     "run": Entry("Run", "run", "Run cases against subjects and say what the evidence shows."),
     "judge": Entry("Run", "judge", "Judge a finished series with evaluators of your own, beside what is there."),
     "show": Entry("Look", "show", "Show a series, or one trial of it message by message."),
+    "diff": Entry("Look", "diff", "Hold two series of the same cases against each other."),
     "bundle": Entry("Evidence", "bundle", "Write a series into one file, signed where a key is given."),
     "verify": Entry("Evidence", "verify", "Check a series or a bundle from its stored bytes alone."),
     "keygen": Entry("Evidence", "keygen", "Make a pair of keys to sign bundles and plans with."),

@@ -54,6 +54,7 @@ class Retained(NamedTuple):
     later: Later
     given: GateInput
     suite: TrialSuite | None = None
+    environments: Mapping[str, Mapping[str, Environment]] = {}
 
     def evidence(self, trial: str) -> TrialEvidence | None:
         """Return the counted attempt of a trial."""
@@ -167,7 +168,9 @@ def read_retained(path: Path) -> Iterator[Retained]:
         qualified = _qualified(reader, reading)
         judged = judged_series(reading.plan, cases, result, suite, qualified=qualified)
         given = gate_input(reading.plan, cases, result, suite, qualified=qualified)
-        yield Retained(path, reading, result, judged, judged_later(reader, reading.plan), given, suite)
+        environments = _environments(reader, reading)
+        later = judged_later(reader, reading.plan)
+        yield Retained(path, reading, result, judged, later, given, suite, environments)
 
 
 def _qualified(reader: Reader, reading: Reading) -> frozenset[str]:
@@ -183,6 +186,15 @@ def _qualified(reader: Reader, reading: Reading) -> frozenset[str]:
     }
     harness = harnesses.pop() if len(harnesses) == 1 else ""
     return qualified_cases(reading.plan, records, harness, reading.given.cases)
+
+
+def _environments(reader: Reader, reading: Reading) -> dict[str, dict[str, Environment]]:
+    """Return what was pinned about the surroundings, by subject and case, where it is retained."""
+    found: dict[str, dict[str, Environment]] = {}
+    for subject, by_case in reading.manifest.environments.items():
+        pinned = {case: _pinned(reader, digest, Environment) for case, digest in by_case.items()}
+        found[subject] = {case: one for case, one in pinned.items() if one is not None}
+    return found
 
 
 def _pinned(reader: Reader, digest: str, kind: type[R]) -> R | None:

@@ -29,6 +29,12 @@ __all__ = ["command"]
 @click.option(
     "--key-file", type=click.Path(path_type=Path), metavar="FILE", help="File of mode 0600 that holds its key."
 )
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    metavar="SERIES",
+    help="Then hold it against this series or bundle (see `oyer diff`).",
+)
 @json_option
 def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Run a suite, or cases, against subjects and say what the evidence shows.
@@ -37,12 +43,17 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     anything starts or is written. Outcomes are data: without gates the exit code is 0 when every planned trial is
     sealed. With the gates of a suite it is 0 when all hold, 1 when one does not, 5 when one could not be decided.
 
+    With --against the exit code is also that of `oyer diff`: 1 where a difference for the worse is decided, 5 where
+    something is not decided. Whether the two can be compared is found out before anything starts.
+
     With --plan nothing else than the plan runs: what moved since it was written is named, and nothing starts (exit 3).
     """
+    from oyer.cli.against import held_against, require_base
     from oyer.cli.gating import exit_code
     from oyer.cli.locks import require_locked
     from oyer.cli.places import new_series_path
     from oyer.cli.planning import planned_selection
+    from oyer.cli.plugins import plugin_paths
     from oyer.cli.running import INTERRUPTED, announce, judged_of, outcome_value_of, run
     from oyer.cli.selection import select
     from oyer.cli.terminal import print_json
@@ -56,13 +67,22 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     out = new_series_path(options["out"], under=None if project is None else project.out())
     jobs = options["jobs"] or (project.project.defaults.jobs if project is not None else None) or 1
     unlocked = require_locked(selection)
+    plugins, base = plugin_paths(options["plugins"], project, selection.suite), options["against"]
+    if base is not None:
+        require_base(base, selection, registered, plugins)
     outcome = run(selection, out, jobs=jobs, arguments=click.get_current_context().obj, registered=registered)
     if unlocked is not None:
         outcome = replace(outcome, notes=(*outcome.notes, unlocked))
     judged = judged_of(outcome, selection)
-    code = INTERRUPTED if outcome.interrupted else exit_code(judged.gates)
+    codes = [exit_code(judged.gates)]
+    told = None
+    if base is not None and not outcome.interrupted:
+        told = held_against(base, outcome.path, plugins)
+        codes.append(told.result.found.exit_code)
+    code = INTERRUPTED if outcome.interrupted else next((each for each in (1, 5) if each in codes), 0)
     if as_json:
-        print_json({**outcome_value_of(outcome, selection.cases, judged), "exit_code": code})
+        more = {} if told is None else {"against": told.value()}
+        print_json({**outcome_value_of(outcome, selection.cases, judged), **more, "exit_code": code})
     else:
-        announce(outcome, selection.cases, judged)
+        announce(outcome, selection.cases, judged, more=() if told is None else told.page())
     return code

@@ -144,9 +144,11 @@ def outcome_page(outcome: SeriesOutcome, cases: Sequence[PlacedCase], judged: Ju
     return page
 
 
-def announce(outcome: SeriesOutcome, cases: Sequence[PlacedCase], judged: Judged | None = None) -> None:
-    """Print what a series shows, and its path as the last line."""
-    print_page((*outcome_page(outcome, cases, judged), ()))
+def announce(
+    outcome: SeriesOutcome, cases: Sequence[PlacedCase], judged: Judged | None = None, more: Page = ()
+) -> None:
+    """Print what a series shows, then `more`, and its path as the last line."""
+    print_page((*outcome_page(outcome, cases, judged), (), *((*more, ()) if more else ())))
     if outcome.interrupted:
         print_error([Problem("E-INTERRUPTED", "interrupted: what ran is sealed, the rest was not started")])
     print_text(str(outcome.path))

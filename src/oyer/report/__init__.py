@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from oyer.report.answer import CONTRASTS, render_answer, render_not_pinned, render_not_shown
 from oyer.report.dialogue import content_text, render_transcript
+from oyer.report.difference import answer_of, difference_value, render_difference
 from oyer.report.gates import gate_value, render_gates
 from oyer.report.interchange import (
     bytes_value,
@@ -22,6 +23,7 @@ from oyer.report.later import later_value, render_later
 from oyer.report.ledger import render_ledger
 from oyer.report.lock_words import LockDifference, lock_differences
 from oyer.report.page import Line, Look, Page, Segment, Style, counted, cut, fold, line, page_text, say, width_of
+from oyer.report.pin_words import FixedSide, pin_words
 from oyer.report.pressure import pressure_value, render_pressed, render_pressure
 from oyer.report.qualification import render_qualification
 from oyer.report.rates import render_tallies, tally_value
@@ -40,6 +42,7 @@ __all__ = [
     "Act",
     "Cell",
     "CellState",
+    "FixedSide",
     "Judged",
     "Line",
     "LockDifference",
@@ -49,12 +52,14 @@ __all__ = [
     "Row",
     "Segment",
     "Style",
+    "answer_of",
     "bytes_value",
     "comparison_value",
     "content_text",
     "counted",
     "cut",
     "declared_request",
+    "difference_value",
     "distribution_value",
     "distributions",
     "fold",
@@ -67,12 +72,14 @@ __all__ = [
     "neutralise",
     "outcome_value",
     "page_text",
+    "pin_words",
     "pressure_value",
     "printable_lines",
     "problem_value",
     "read_strip",
     "read_transcript",
     "render_answer",
+    "render_difference",
     "render_gates",
     "render_later",
     "render_ledger",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from oyer.records import LockedCase, LockedServer, SuiteLock, path_text, plain
 
-__all__ = ["LockDifference", "lock_differences"]
+__all__ = ["LockDifference", "Steps", "lock_differences", "value_differences"]
 
 _FOLLOWS = frozenset({"digest", "form", "suite_digest"})
 _MOST_LETTERS = 160
@@ -41,6 +41,11 @@ def lock_differences(old: SuiteLock, new: SuiteLock) -> tuple[LockDifference, ..
         *_of_values(plain(old)["evaluators"], plain(new)["evaluators"], ("evaluators",), "the evaluators"),
         *_of_files(old.plugins, new.plugins, ("plugins",), "plug-in"),
     )
+
+
+def value_differences(old: Any, new: Any, at: Steps, whose: str) -> Iterator[LockDifference]:
+    """Yield everything that differs between two plain values, which stand at a place and belong to something."""
+    yield from _of_values(old, new, at, whose)
 
 
 def _of_cases(old: Mapping[str, LockedCase], new: Mapping[str, LockedCase]) -> Iterator[LockDifference]:

@@ -129,3 +129,14 @@ def test_a_decision_holds_however_the_undecided_trials_come_out() -> None:
         words = {"none" if way.p > ALPHA else "higher" if way.difference > 0 else "lower" for way in ways}
         expected = {"none": "no_difference_decided"}.get(*words, *words) if len(words) == 1 else "not_decided"
         assert found.word == expected, told
+
+
+def test_losses_that_leave_too_few_to_show_anything_decide_nothing() -> None:
+    """Two of six passed and four are lost. At worst that is 2 to 6, which six and six trials do not reject either."""
+    (found,) = of(sides("c", (6, 6), (2, 2, 4)))
+    assert min(found.p_ends or ()) > ALPHA
+    assert (found.word, "so few decided trials" in found.why) == ("not_decided", True)
+    six = [sides(f"c{n}", (2, 2), (0, 0, 2) if n else (2, 2)) for n in range(6)]
+    assert of(*six)[0].word == "not_decided"
+    (found,) = of(sides("c", (0, 8), (0, 8, 4), PairCounts(0, 0, 5, 7)))
+    assert found.word == "not_decided"
