@@ -40,9 +40,6 @@ from oyer.verify import read_series
 
 __all__ = ["Evidence", "Shown", "results_of", "survivors_of"]
 
-_PRESSURE = ("traces", "repair", "non_completion")
-"""The fields by which the measures of pressure are read."""
-
 
 class Shown(NamedTuple):
     """What one double came to: a word and the measures of pressure by case, and the reading of its sets by trap."""
@@ -206,7 +203,7 @@ def survivors_of(
     evidence: Evidence,
     rubrics: Mapping[str, Rubric],
     results: Sequence[DoubleResult],
-    on_progress: OnProgress,
+    on_progress: OnProgress = lambda _: None,
 ) -> Iterator[MutantResult]:
     """Yield every change to the declarations of a group, with the double that noticed it first.
 
@@ -227,9 +224,8 @@ def survivors_of(
 
 def _own(group: Group, case: Case, mutant: Mutant) -> bool:
     """Whether a change is tried on a member: what a control took over from the trap is tried on the trap alone."""
-    if not mutant.measured or case is group.case:
-        return True
-    return not all(getattr(case, field) == getattr(group.case, field) for field in _PRESSURE)
+    field = mutant.name.partition(":")[0]
+    return not mutant.measured or case is group.case or getattr(case, field) != getattr(group.case, field)
 
 
 def _killer(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from oyer.cli.noticing import Evidence
     from oyer.cli.qualifying import Group, Tried
     from oyer.cli.selection import Selection
-    from oyer.records import Qualification
+    from oyer.records import MutantResult, Qualification
 
 __all__ = ["command"]
 
@@ -29,7 +31,9 @@ NOT_QUALIFIED = 1
 @click.option(
     "--mutate", is_flag=True, help="Also change the scorer's declarations, and say which changes nobody noticed."
 )
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Repetitions at one time.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="Cases, or trials of one, at one time; one a processor by default."
+)
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where the series go; runs/... by default.")
 @click.option(
     "--record",
@@ -46,7 +50,7 @@ def command(
     only: tuple[str, ...],
     doubles: tuple[str, ...],
     mutate: bool,
-    jobs: int,
+    jobs: int | None,
     out: Path | None,
     record: Path,
     plugins: tuple[Path, ...],
@@ -59,37 +63,64 @@ def command(
     these doubles are shown: whatever they come to, nothing is qualified by it and no record is made.
     """
     from oyer.cli.applicable import require_shown
-    from oyer.cli.noticing import Evidence
     from oyer.cli.places import new_series_path
-    from oyer.cli.qualifying import choose, members_of, try_doubles
+    from oyer.cli.qualifying import choose, members_of
+    from oyer.cli.side_by_side import cores
     from oyer.cli.terminal import print_json
 
     selection, named = choose(names, only, plugins)
     require_shown(doubles, [placed.loaded.case for placed in selection.cases])
     place = new_series_path(out)
-    found: list[Qualification] = []
-    good: list[bool] = []
-    for group in members_of([placed.loaded.case for placed in selection.cases], named):
-        tried = try_doubles(selection, group, place, wanted=doubles, jobs=jobs)
-        with Evidence(tried.series, tuple(selection.judges.values())) as evidence:
-            one = _qualification(selection, group, tried, evidence, mutate=mutate)
-            good.append(one.qualified)
-            found.append(one.model_copy(update={"qualified": False}) if doubles else one)
+    groups = members_of([placed.loaded.case for placed in selection.cases], named)
+    shown = _shown(selection, groups, place, wanted=doubles, jobs=cores() if jobs is None else jobs, mutate=mutate)
+    good = [each.qualified for each in shown]
+    found = [each.model_copy(update={"qualified": False}) if doubles else each for each in shown]
     if not doubles:
         _keep(found, record)
     code = 0 if all(good) else NOT_QUALIFIED
     if as_json:
         from oyer.records import plain
 
-        told = {"qualifications": [plain(one) for one in found], "recorded": not doubles, "series": str(place)}
-        print_json({**told, "exit_code": code})
+        value = {"qualifications": [plain(one) for one in found], "recorded": not doubles, "series": str(place)}
+        print_json({**value, "exit_code": code})
     else:
         _print(found, place, None if doubles else record)
     return code
 
 
+def _shown(
+    selection: Selection, groups: Sequence[Group], place: Path, *, wanted: Sequence[str], jobs: int, mutate: bool
+) -> list[Qualification]:
+    """Show every group to the doubles, and say what they came to: several groups beside each other."""
+    from oyer.cli.noticing import Evidence
+    from oyer.cli.progress import ProgressLine
+    from oyer.cli.qualifying import try_doubles
+    from oyer.cli.side_by_side import side_by_side
+    from oyer.engine import Progress
+
+    several = len(groups) > 1
+
+    def one(group: Group) -> Qualification:
+        # Beside other groups two trials at a time: one of them starts or flushes while the other works.
+        tried = try_doubles(
+            selection, group, place, wanted=wanted, jobs=min(jobs, 2) if several else jobs, quiet=several
+        )
+        with Evidence(tried.series, tuple(selection.judges.values())) as evidence:
+            return _qualification(selection, group, tried, evidence, mutate=mutate, quiet=several)
+
+    started_s = time.monotonic()
+    with ProgressLine() as progress:
+
+        def told(done: int) -> None:
+            if several:
+                current = groups[done].case.id if done < len(groups) else None
+                progress(Progress(done, len(groups), {}, current, time.monotonic() - started_s))
+
+        return side_by_side(groups, one, told, jobs=jobs)
+
+
 def _qualification(
-    selection: Selection, group: Group, tried: Tried, evidence: Evidence, *, mutate: bool
+    selection: Selection, group: Group, tried: Tried, evidence: Evidence, *, mutate: bool, quiet: bool
 ) -> Qualification:
     from oyer.cli.noticing import results_of, survivors_of
     from oyer.cli.progress import ProgressLine
@@ -100,8 +131,12 @@ def _qualification(
 
     judged_by = request_of(selection, Path()).pinned_evaluators
     results = results_of(group, tried, evidence)
-    with ProgressLine() as progress:
-        changes = tuple(survivors_of(group, tried, evidence, selection.rubrics, results, progress)) if mutate else ()
+    changes: tuple[MutantResult, ...] = ()
+    if mutate and quiet:
+        changes = tuple(survivors_of(group, tried, evidence, selection.rubrics, results))
+    elif mutate:
+        with ProgressLine() as progress:
+            changes = tuple(survivors_of(group, tried, evidence, selection.rubrics, results, progress))
     used = {claim.rubric for case in group.all for claim in case.claims}
     return Qualification(
         case=group.case.id,

@@ -93,8 +93,13 @@ def members_of(cases: Sequence[Case], named: Sequence[str]) -> list[Group]:
     return groups
 
 
-def try_doubles(selection: Selection, group: Group, out: Path, *, wanted: Sequence[str], jobs: int) -> Tried:
-    """Run every double that makes sense, one series for those that make sense for the same members."""
+def try_doubles(
+    selection: Selection, group: Group, out: Path, *, wanted: Sequence[str], jobs: int, quiet: bool = False
+) -> Tried:
+    """Run every double that makes sense, one series for those that make sense for the same members.
+
+    `quiet`: without progress on standard error.
+    """
     able = {case.id: applicable(case, wanted) for case in group.all}
     by_members: dict[tuple[str, ...], list[str]] = {}
     for double in dict.fromkeys(each for found, _ in able.values() for each in found):
@@ -111,7 +116,7 @@ def try_doubles(selection: Selection, group: Group, out: Path, *, wanted: Sequen
         )
         # A script does not look at what it is told: in a neutral arm it would do the same again.
         place = out / f"{group.case.id.replace('/', '~')}.{number}"
-        outcome = run(chosen, place, jobs=jobs, neutral=False)
+        outcome = run(chosen, place, jobs=jobs, neutral=False, quiet=quiet)
         if outcome.interrupted:
             raise KeyboardInterrupt  # what was not shown proves nothing either way: no record is made of it
         series.append(outcome.path)

@@ -101,14 +101,17 @@ def run(
     arguments: Sequence[str] = (),
     registered: Registered | None = None,
     neutral: bool = True,
+    quiet: bool = False,
 ) -> SeriesOutcome:
-    """Run a series with its progress on standard error; with `registered`, exactly that plan.
+    """Run a series with its progress on standard error unless `quiet`; with `registered`, exactly that plan.
 
     Without `neutral`, traps run pressed alone.
     """
     asked = request_of(selection, out)
     request = replace(asked, jobs=jobs, arguments=tuple(arguments), registered=registered, neutral=neutral)
     hide_secrets({spec.key for spec in request.subjects if spec.key}, os.environ)
+    if quiet:
+        return run_series(request)
     with ProgressLine() as progress:
         return run_series(request, on_progress=progress)
 

@@ -33,12 +33,14 @@ __all__ = [
     "Survivor",
     "TreeEnd",
     "become_subreaper",
+    "end_with",
     "kill_started",
     "reap_orphans",
     "sweep_run",
     "terminate_tree",
 ]
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _ORPHAN_WAIT_S = 1.0
 
@@ -86,6 +88,24 @@ def become_subreaper() -> bool:
         libc = ctypes.CDLL(None, use_errno=True)
         _subreaper = libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
     return _subreaper
+
+
+def _forget_subreaper() -> None:
+    # A fork does not inherit it, so a forked process that runs trials has to ask for it anew.
+    global _subreaper
+    _subreaper = False
+    _ended_orphans.clear()
+
+
+os.register_at_fork(after_in_child=_forget_subreaper)
+
+
+def end_with(parent: int) -> None:
+    """Have this process, forked by `parent`, asked to stop where that one ends (Linux): nothing runs on unattended."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)  # it ended before it could be asked for
 
 
 async def terminate_tree(child: Child, *, marker: str | None = None, patience: Patience | None = None) -> TreeEnd:

@@ -74,10 +74,10 @@ def with_names(text: str) -> str:
 def fill_case(case: Case, values: Mapping[str, str], *, scripts: Mapping[str, str] | None = None) -> Case:
     """Return a Case as one run plays it: turns, nudges, scripts and the call that declines with what was drawn.
 
-    `scripts` are the values that the doubles' scripts get where they are not those of this run. Commands and
-    environments are filled where they are placed, and matchers where they are looked for.
+    `values` are all that it draws. `scripts` are those that the doubles' scripts get where they are not of this run.
+    Commands and environments are filled where they are placed, and matchers where they are looked for.
     """
-    if not drawn_names(case):
+    if not values and not scripts:
         return case
     changed: dict[str, Any] = {
         "sessions": tuple(
