@@ -124,10 +124,16 @@ class _Test(NamedTuple):
 
 
 def contrasts(
-    questions: Sequence[Question], *, seed: int, draws: int, family: Sequence[str] | None = None
+    questions: Sequence[Question],
+    *,
+    seed: int,
+    draws: int,
+    family: Sequence[str] | None = None,
+    unfixed: str = "",
 ) -> tuple[Contrast, ...]:
     """Answer every question; with `family` only these cases are tested, and the others are counted.
 
+    `unfixed` says why the number of trials was not fixed before the first; then nothing is decided.
     Raises: ValueError where a case has no trial on a side.
     """
     found: list[_Test] = []
@@ -140,7 +146,15 @@ def contrasts(
             found += [_one_case(question.about, one) for one in tested]
         others = [one for one in question.sides if one not in tested]
         found += [_untested(question.about, one, "it is not in the declared family") for one in others]
-    return tuple(_decided(found))
+    return tuple(_unfixed(one, unfixed) if unfixed else one for one in _decided(found))
+
+
+def _unfixed(found: Contrast, why: str) -> Contrast:
+    """Take back what a test of a fixed number would say; counts and bounds stand."""
+    if found.method == "none":
+        return found
+    return found._replace(interval=None, limits=None, p=None, p_ends=None, p_least=None, p_most=None,
+                          word="not_decided", why=why)  # fmt: skip
 
 
 def _over_cases(about: str, sides: Sequence[Sides], seed: int, draws: int) -> _Test:

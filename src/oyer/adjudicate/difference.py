@@ -132,8 +132,8 @@ def compare_series(
     groups = _groups(rows, several=len(sides) > 1)
     questions = [Question(about, tuple(row.sides for row in found)) for about, found in groups.items()]
     tests = tuple(
-        _test(found, more_is_better=groups[found.about][0].asked.more_is_better, unfixed=unfixed)
-        for found in contrasts(questions, seed=seed, draws=draws, family=family)
+        _test(found, more_is_better=groups[found.about][0].asked.more_is_better)
+        for found in contrasts(questions, seed=seed, draws=draws, family=family, unfixed=unfixed)
     )
     return Difference(
         subjects=tuple((first.subject, second.subject) for first, second in sides),
@@ -260,10 +260,8 @@ def _unfixed(first: SeriesSide, second: SeriesSide) -> str:
     return f"{told}: no test of a fixed number holds"
 
 
-def _test(found: Contrast, *, more_is_better: bool, unfixed: str) -> DiffTest:
+def _test(found: Contrast, *, more_is_better: bool) -> DiffTest:
     counted = found.method == "none" and found.why != TOO_FEW
-    if unfixed and not counted:
-        found = found._replace(word="not_decided", why=unfixed)
     word: DiffWord = "not_decided"
     if found.word == "no_difference_decided":
         word = "no_difference_decided"

@@ -54,6 +54,7 @@ __all__ = [
 ]
 
 DRAWS = 10_000
+LOOKED = "the number of trials depends on what was seen: no test of a fixed number holds"
 MOST_TRIES = 20
 """Up to so many tries pass@k and pass^k are given."""
 MEASURED = ("wall_ns", "tokens", "cost_usd_micros", "tool_calls", "model_calls")
@@ -154,7 +155,8 @@ def statistics_of(
     drawn = given.plan.seed if seed is None else seed
     rates = tuple(_rates(given, cases))
     asked = tuple(pairs_of(given, cases))
-    found = contrasts([one.question for one in asked], seed=drawn, draws=draws, family=family)
+    looked = LOOKED if given.plan.repeat.sequential is not None else ""
+    found = contrasts([one.question for one in asked], seed=drawn, draws=draws, family=family, unfixed=looked)
     return SeriesStatistics(
         seed=drawn,
         draws=draws,

@@ -9,7 +9,7 @@ from gate_kit import series
 from set_kit import DIGEST, case_of, comparison_of, experiment_of, outcome_of, plan_of, with_arms
 
 from oyer.adjudicate import FORMULAS, derive_sets, statistics_of
-from oyer.records import Outcome, Plan
+from oyer.records import Outcome, Plan, Repeat, Sequential
 from oyer.stats import CaseCounts, cases_rate, clopper_pearson, clustered_error, rate_of, spread
 
 SAID = [{"id": "said", "text": "x", "rubric": "r"}]
@@ -116,6 +116,20 @@ def test_pressure_is_the_difference_to_the_neutral_arm_of_the_same_repetition() 
         "not_decided" if found.p_most > 0.05 else "lower",
     )
     assert found.word == "not_decided", "7 to 1 at worst is p .07"
+
+
+def test_after_a_rule_that_looks_pairs_have_counts_and_no_test() -> None:
+    rule = Sequential(test="bernoulli", of="verdict(t, said).PASS", p0=0.5, min=1, max=8)
+    plan = plan_of({"t": ("plain", "neutral")}, 8).model_copy(
+        update={"rubrics": {"r": DIGEST}, "repeat": Repeat(fixed=8, sequential=rule)}
+    )
+    told = [outcome_of("t", n, said="FAIL") for n in range(1, 9)]
+    told += [outcome_of("t", n, condition="neutral", said="PASS") for n in range(1, 9)]
+    (one,) = statistics_of(series(plan, told), {"t": case_of("t", "trap", claims=SAID)}).paired
+    assert one.question.pairs == ((0, 8, 0, 0),)
+    (found,) = one.contrasts
+    assert (found.word, found.p, found.p_ends) == ("not_decided", None, None)
+    assert "no test of a fixed number holds" in found.why
 
 
 def test_arms_that_change_places_are_not_confounded_with_time() -> None:

@@ -35,3 +35,7 @@ def test_seven_of_ten_that_crash_leave_bounds(crashed: Path, capsys: pytest.Capt
     assert "seed 9, 2000 draws" in flat
     assert "PASS 3 of 3 decided, 7 undecided: 0.30 of all if each of these had failed" in flat
     assert main(["show", str(crashed), "0", "--stats"]) == 2
+    capsys.readouterr()
+    assert main(["show", str(crashed), "--json"]) == 0
+    rates = json.loads(capsys.readouterr().out)["rates"]
+    assert {one["rates"][word]["value"] for one in rates for word in one["rates"]} == {None}, "never 1.0"
