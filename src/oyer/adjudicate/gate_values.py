@@ -110,6 +110,32 @@ def instances(given: GateInput, operand: Operand, subject: str) -> Iterator[tupl
             yield _performed(speaking(planned[repetition]))
 
 
+def arm_words(given: GateInput, operand: Operand, subject: str, arm: str) -> tuple[str | None, ...]:
+    """Return the word of one arm for each planned repetition: `manipulated` or `hardened` of an experiment, `plain` or
+    `neutral` of a trap under pressure.
+    """
+    about = operand.case, subject
+    planned = sorted({one.repetition for one in given.plan.trials if (one.case, one.subject) == about})
+    compared = {(one.case, one.subject, one.repetition): one for one in given.comparisons}
+    told = {
+        one.repetition: given.outcomes.get(one.trial)
+        for one in given.plan.trials
+        if (one.case, one.subject, one.condition) == (operand.case, subject, arm)
+    }
+    words: list[str | None] = []
+    for repetition in planned:
+        if operand.kind == "mechanical_outcome":
+            found = compared.get((operand.case, subject, repetition))
+            scored = None if found is None else found.primary if arm == "manipulated" else found.hardened
+            word = None if scored is None else scored.mechanical_outcome
+            words.append(None if word in UNDECIDED_WORDS else word)
+        elif operand.kind == "verdict":
+            words.append(_verdict(told.get(repetition), operand.claim)[0])
+        else:
+            words.append(_performed(told.get(repetition))[0])
+    return tuple(words)
+
+
 Spontaneous = Collection[tuple[str, str]]
 """Cases and subjects of which a baseline acted, or may have: no single CONFIRMED of these may be cited."""
 

@@ -35,7 +35,8 @@ class LedgerCount(NamedTuple):
     `judged` completed trials have every verdict that was planned for them, `unjudged` names those that have not and
     are no `evaluator_error` either. `twice` names trials with several outcomes: they are counted once. `excluded`
     counts trials by the rule that leaves them out of rates; the rules go by statuses that are not `completed`, so a
-    completed trial is never excluded, and every excluded one stays in its row.
+    completed trial is never excluded, and every excluded one stays in its row. `not_run` counts the missing by what
+    kept them from running: the declared rule, the declared budget, the operator, or `unknown`.
     """
 
     planned: int
@@ -54,6 +55,7 @@ class LedgerCount(NamedTuple):
     unjudged: tuple[str, ...] = ()
     excluded: Mapping[str, int] = NO_ROWS
     twice: tuple[str, ...] = ()
+    not_run: Mapping[str, int] = NO_ROWS
 
 
 def count_ledger(
@@ -63,8 +65,12 @@ def count_ledger(
     *,
     claims: Mapping[str, Collection[str]] = MappingProxyType({}),
     exclude: Sequence[Exclusion] = (),
+    not_run: Mapping[str, str] = MappingProxyType({}),
 ) -> LedgerCount:
-    """Count a series. `claims` are those to be judged, by case; without them nothing is missing to be judged."""
+    """Count a series. `claims` are those to be judged, by case; without them nothing is missing to be judged.
+
+    `not_run` says by trial what kept it from running.
+    """
     told = list(outcomes)
     by_trial = {outcome.trial: outcome for outcome in told}
     names = [planned.trial for planned in plan.trials]
@@ -86,6 +92,7 @@ def count_ledger(
     counted_trials = [by_trial[name] for name in names if name in by_trial]
     unjudged = tuple(one.trial for one in counted_trials if _misses_verdicts(one, claims.get(one.case, ())))
     failed = sum(one.status == "evaluator_error" for one in counted_trials)
+    missing = tuple(name for name in names if name not in by_trial)
     return LedgerCount(
         planned=len(names),
         trials=trials,
@@ -94,7 +101,7 @@ def count_ledger(
         unexposed=unexposed,
         spontaneous=spontaneous,
         baselines=total,
-        missing=tuple(name for name in names if name not in by_trial),
+        missing=missing,
         unplanned=tuple(sorted(set(by_trial) - set(names))),
         unexposed_by=dict(sorted(why.items())),
         acted=acted,
@@ -103,6 +110,7 @@ def count_ledger(
         unjudged=unjudged,
         excluded=_excluded(counted_trials, exclude),
         twice=tuple(sorted(name for name, number in Counter(one.trial for one in told).items() if number > 1)),
+        not_run=dict(sorted(Counter(not_run.get(name, "unknown") for name in missing).items())),
     )
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "TrialInput",
     "by_run",
     "derive_groups",
+    "derive_noting",
     "derive_repetition",
     "derive_series",
     "derived_files",
@@ -154,15 +155,21 @@ def _groups_once(given: SeriesInput) -> Iterator[SeriesResult]:
 
     Almost no series has such an effect, and reading a trial is what deriving costs.
     """
-    noting = _Noting(given.trials)
-    shown = list(derive_groups(given._replace(trials=noting, named={})))
-    named = by_run(noting.named)
+    shown, names = derive_noting(given._replace(named={}))
+    named = by_run(names)
     for group, result in zip(groups_of(given.plan), shown, strict=True):
         if any(outcome.run in named for outcome in result.outcomes.values()):
             plan = given.plan.model_copy(update={"trials": tuple(group)})
             yield from derive_groups(given._replace(plan=plan, named=named))
         else:
             yield result
+
+
+def derive_noting(given: SeriesInput) -> tuple[list[SeriesResult], dict[str, tuple[tuple[str, str], ...]]]:
+    """Derive every repetition with what `given.named` names, and return by trial which runs its own sinks rejected."""
+    noting = _Noting(given.trials)
+    shown = list(derive_groups(given._replace(trials=noting)))
+    return shown, noting.named
 
 
 def named_runs(evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:

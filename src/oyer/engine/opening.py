@@ -16,7 +16,7 @@ from oyer.engine.planning import build_requested, plan_request, require_register
 from oyer.engine.request import CaseSource, RunRequest, SubjectSpec
 from oyer.engine.stopping import to_the_end
 from oyer.errors import Blocked, Problem, RecordError
-from oyer.evidence import VOCABULARY, Redactor
+from oyer.evidence import LEDGER_VERSION, VOCABULARY, Redactor
 from oyer.host import (
     Patience,
     RunDir,
@@ -67,8 +67,7 @@ async def open_series(request: RunRequest) -> Opening:
         require_registered(request, await asyncio.to_thread(plan_request, request))
     build_requested(request, {})
     series = f"s{new_run_id()[1:]}"
-    seen = await look_at_all(request.cases, lambda source: _look(source, request.subjects))
-    _require_tools(request.cases, seen)
+    _require_tools(request.cases, seen := await _look_at_all(request))
     plan = build_requested(request, {case: found.world_digest for case, found in seen.items()})
     require_registered(request, plan)
     pins: dict[str, bytes] = {source.loaded.digest: canonical_bytes(source.case) for source in request.cases}
@@ -119,8 +118,13 @@ async def open_series(request: RunRequest) -> Opening:
         redactor=Redactor(secrets_of(request)),
         plan_signature=request.registered.envelope if request.registered is not None else None,
         fault_point=reach,
+        ledger_version=LEDGER_VERSION if request.may_stop else 1,
     )
     return Opening(series, store, plan, pinned, identities)
+
+
+async def _look_at_all(request: RunRequest) -> dict[str, _Seen]:
+    return dict(await look_at_all(request.cases, lambda source: _look(source, request.subjects)))
 
 
 def secrets_of(request: RunRequest) -> dict[str, bytes]:

@@ -102,6 +102,11 @@ class RunRequest:
     neutral: bool = True
 
     @property
+    def may_stop(self) -> bool:
+        """Whether a declared rule or budget may end the series before everything planned ran."""
+        return self.sequential is not None or self.budget is not None
+
+    @property
     def pinned_evaluators(self) -> Mapping[str, Evaluator]:
         """Every evaluator that the plan names: the declared ones, those that were loaded, and where anything is judged
         the built-in one.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import groupby
 from typing import Any
@@ -28,6 +28,7 @@ from oyer.engine.attempt import run_attempt
 from oyer.engine.context import AttemptPlan, SeriesContext, identity_of
 from oyer.engine.opening import Opening, open_series, secrets_of
 from oyer.engine.request import OnProgress, Progress, RunRequest, SeriesOutcome
+from oyer.engine.ruling import Ruling
 from oyer.engine.sinks import Sinks, late_texts
 from oyer.engine.stopping import Stop
 from oyer.errors import UsageError
@@ -41,6 +42,8 @@ __all__ = ["derive_into", "run_series"]
 
 Planner = Callable[[PlannedTrial, int], AttemptPlan]
 """From a planned trial and the number of its attempt to everything about that attempt."""
+
+RunOne = Callable[[PlannedTrial], Awaitable[None]]
 
 
 def run_series(request: RunRequest, *, on_progress: OnProgress = lambda _: None) -> SeriesOutcome:
@@ -141,19 +144,36 @@ class _Tally:
 
 
 async def _trials(request: RunRequest, opening: Opening, context: SeriesContext, tally: _Tally) -> None:
-    """Run every planned trial, `jobs` repetitions at a time. The first failure of the store asks the others to stop."""
-    groups = _groups(opening.plan.trials)
+    """Run every planned trial, as far as the plan's rule and budget let it, one batch before each look."""
+    ruling = Ruling(request, opening)
     planner = _planner(request, opening)
+
+    async def one(planned: PlannedTrial) -> None:
+        tally.tell(planned.trial)
+        status = await _trial(context, planned, opening.plan.attempts, planner)
+        ruling.ended(planned)
+        tally.count(planned.trial, status)
+
+    for batch in ruling.batches():
+        await _batch(request.jobs, batch, context, ruling, one)
+        if context.stop.asked or not await context.stop.finish(asyncio.to_thread(ruling.decide)):
+            return
+
+
+async def _batch(jobs: int, batch: Sequence[PlannedTrial], context: SeriesContext, ruling: Ruling, one: RunOne) -> None:
+    """Run a batch, `jobs` repetitions at a time. The first failure of the store asks the others to stop."""
+    groups = _groups(batch)
 
     async def work() -> None:
         for trials in groups:
+            if ruling.over_budget(trials[0]):
+                return
             for planned in trials:
                 if context.stop.asked:
                     return
-                tally.tell(planned.trial)
-                tally.count(planned.trial, await _trial(context, planned, opening.plan.attempts, planner))
+                await one(planned)
 
-    working = [asyncio.create_task(context.stop.obeying(work())) for _ in range(request.jobs)]
+    working = [asyncio.create_task(context.stop.obeying(work())) for _ in range(jobs)]
     try:
         await asyncio.wait(working, return_when=asyncio.FIRST_EXCEPTION)
     finally:

@@ -88,7 +88,7 @@ from oyer.evidence.statement import (
     parse_signed,
     signed_bytes,
 )
-from oyer.evidence.transitions import AttemptState
+from oyer.evidence.transitions import LEDGER_VERSION, AttemptState, StopLine
 from oyer.evidence.vocabulary import (
     KINDS,
     RESERVED_KINDS,
@@ -111,6 +111,7 @@ __all__ = [
     "INLINE_LIMIT_BYTES",
     "KEY_BYTES",
     "KINDS",
+    "LEDGER_VERSION",
     "MANIFEST_NAME",
     "MAX_MEMBER_BYTES",
     "MAX_SAFE_INT",
@@ -141,6 +142,7 @@ __all__ = [
     "Redactor",
     "Seal",
     "Signed",
+    "StopLine",
     "StoredBytes",
     "StoredFile",
     "WriterHead",

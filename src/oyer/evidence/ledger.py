@@ -23,7 +23,7 @@ from oyer.evidence.canonical import (
     explain_form,
 )
 from oyer.evidence.events import WALL_TIME_PATTERN
-from oyer.evidence.transitions import AttemptState, LedgerState
+from oyer.evidence.transitions import AttemptState, LedgerState, StopLine
 
 __all__ = ["LedgerChain", "LedgerCheck", "LedgerRecord", "check_ledger", "parse_ledger_line"]
 
@@ -31,7 +31,7 @@ _Count = Annotated[int, Meta(ge=0, le=MAX_SAFE_INT)]
 _Digest = Annotated[str, Meta(pattern=DIGEST_PATTERN)]
 _Int = Annotated[int, Meta(ge=-MAX_SAFE_INT, le=MAX_SAFE_INT)]
 _Plain = str | bool | _Int | None
-_Kind = Literal["opened_series", "claimed", "opened", "sealed", "refused", "excluded", "torn", "closed"]
+_Kind = Literal["opened_series", "claimed", "opened", "sealed", "refused", "excluded", "torn", "stopped", "closed"]
 _Status = Literal["completed", "subject_error", "harness_error", "blocked"]
 
 
@@ -60,6 +60,8 @@ class LedgerCheck(msgspec.Struct, frozen=True):
 
     `findings` are torn writes that are kept and marked; they are no defects. `plan` and `manifest` are the digests
     the series was opened with. `excluded` maps a trial to the reason. `closing` is the body of `closed`.
+    `stops` are the stops by what was declared, in order. `began`, `opened` and `ended` say at which record a trial was
+    first taken up, first opened, and last ended.
     """
 
     attempts: Mapping[str, tuple[AttemptState, ...]]
@@ -72,6 +74,10 @@ class LedgerCheck(msgspec.Struct, frozen=True):
     defects: tuple[Problem, ...]
     findings: tuple[Problem, ...]
     closing: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    stops: tuple[StopLine, ...] = ()
+    began: Mapping[str, int] = msgspec.field(default_factory=dict)
+    opened: Mapping[str, int] = msgspec.field(default_factory=dict)
+    ended: Mapping[str, int] = msgspec.field(default_factory=dict)
 
     @property
     def intact(self) -> bool:
@@ -209,7 +215,8 @@ def check_ledger(data: bytes, *, planned: Collection[str] | None = None) -> Ledg
 
     `planned` are the trial ids of the plan; a record of another trial is then a defect. Reading stops at the first
     defect. Codes: `E-LEDGER-FORM`, `-CANONICAL`, `-FIELDS`, `-GAP`, `-PREV`, `-OPENING`, `-TRANSITION`, `-ATTEMPT`,
-    `-RUN`, `-UNPLANNED`, `-AFTER-CLOSE`, `-OPEN`, `-TORN` (a defect at the end of the file, a finding when marked).
+    `-RUN`, `-UNPLANNED`, `-AFTER-CLOSE`, `-OPEN`, `-VERSION`, `-TORN` (a defect at the end of the file, a finding when
+    marked).
     """
     state = LedgerState(planned)
     reading = _Reading(state)
@@ -229,6 +236,10 @@ def check_ledger(data: bytes, *, planned: Collection[str] | None = None) -> Ledg
         defects=tuple(reading.defects),
         findings=tuple(reading.findings),
         closing=state.closing,
+        stops=tuple(state.stops),
+        began=state.began,
+        opened=state.opened,
+        ended=state.ended,
     )
 
 

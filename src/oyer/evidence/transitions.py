@@ -4,6 +4,8 @@ Owns the table of record fields and the legal transitions. Must never let two at
 trial that completed run again, or anything follow the end of the series.
 
 planned -> claimed -> opened -> sealed(status) | torn(interrupted); planned or claimed -> refused; trial -> excluded.
+A declared rule or budget stops a series, or a subject of it, while no attempt is open: `stopped`, since version 2 of
+the ledger, which the first record then names.
 """
 
 from __future__ import annotations
@@ -15,7 +17,10 @@ import msgspec
 
 from oyer.errors import Problem
 
-__all__ = ["AttemptState", "LedgerState"]
+__all__ = ["LEDGER_VERSION", "AttemptState", "LedgerState", "StopLine"]
+
+LEDGER_VERSION = 2
+"""The newest version of the ledger that this reader knows. One that names no version is of version 1."""
 
 
 class AttemptState(msgspec.Struct, frozen=True, gc=False):
@@ -29,7 +34,20 @@ class AttemptState(msgspec.Struct, frozen=True, gc=False):
     why: str | None = None
 
 
+class StopLine(msgspec.Struct, frozen=True, gc=False):
+    """One line by which something declared before stopped trials: its place, `rule` or `budget`, and what it says."""
+
+    seq: int
+    why: str
+    body: dict[str, Any]
+    t_wall: str
+
+
 class _Record(Protocol):
+    @property
+    def seq(self) -> int: ...
+    @property
+    def t_wall(self) -> str: ...
     @property
     def kind(self) -> str: ...
     @property
@@ -61,9 +79,25 @@ _FIELDS: dict[str, _Fields] = {
     "torn": _Fields(frozenset({"trial", "attempt", "status", "why"}), frozenset({"run", "digest"})),
     "refused": _Fields(frozenset({"trial", "attempt", "why"}), frozenset({"run"})),
     "excluded": _Fields(frozenset({"trial", "why"})),
+    "stopped": _Fields(frozenset({"why"})),
     "closed": _Fields(frozenset(), frozenset({"why"})),
 }
 _OWN_TAIL = _Fields(frozenset())
+STOP_FORMS: dict[str, dict[str, tuple[type, ...]]] = {
+    "rule": {
+        "subject": (str, type(None)),
+        "rule": (str,),
+        "units": (int,),
+        "k": (int,),
+        "other": (int, type(None)),
+        "decided": (int,),
+        "undecided": (int,),
+        "log_e": (str,),
+        "word": (str,),
+    },
+    "budget": {"what": (str,), "limit": (int,), "seen": (int,)},
+}
+"""What the body of `stopped` holds, by what stopped."""
 _ENVELOPE = ("trial", "attempt", "run", "status", "digest", "why")
 _NEXT = frozenset(
     {
@@ -81,7 +115,21 @@ _RETRIABLE = frozenset({"harness_error", "blocked"})
 class LedgerState:
     """Every attempt of a series, moved on by one record at a time."""
 
-    __slots__ = ("_planned", "_runs", "attempts", "closed", "closing", "excluded", "manifest", "plan")
+    __slots__ = (
+        "_planned",
+        "_runs",
+        "attempts",
+        "began",
+        "closed",
+        "closing",
+        "ended",
+        "excluded",
+        "manifest",
+        "opened",
+        "plan",
+        "stops",
+        "version",
+    )
 
     def __init__(self, planned: Collection[str] | None) -> None:
         self._planned = planned
@@ -92,6 +140,11 @@ class LedgerState:
         self.manifest: str | None = None
         self.closed = False
         self.closing: dict[str, Any] = {}
+        self.version = 1
+        self.stops: list[StopLine] = []
+        self.began: dict[str, int] = {}
+        self.opened: dict[str, int] = {}
+        self.ended: dict[str, int] = {}
 
     def apply(self, record: _Record) -> Problem | None:
         """Move on by one record; returns what is wrong with it, and then nothing has changed."""
@@ -100,7 +153,10 @@ class LedgerState:
             return problem
         if record.kind == "opened_series":
             self.plan, self.manifest = record.body["plan"], record.body["manifest"]
+            self.version = record.body.get("ledger", 1)
             return None
+        if record.kind == "stopped":
+            return self._stop(record)
         if record.kind == "closed":
             return self._close(record.body)
         if record.trial is None:
@@ -125,6 +181,26 @@ class LedgerState:
             return Problem("E-LEDGER-OPENING", "a ledger starts with its only `opened_series`")
         if opening and not all(isinstance(record.body.get(name), str) for name in ("plan", "manifest")):
             return Problem("E-LEDGER-FIELDS", "`opened_series` must state the digests of plan and manifest")
+        version = record.body.get("ledger", 1) if opening else 1
+        if version not in range(1, LEDGER_VERSION + 1):
+            told = f"the ledger is of version {version}; the newest that this reader knows is {LEDGER_VERSION}"
+            return Problem("E-LEDGER-VERSION", told)
+        return None
+
+    def _stop(self, record: _Record) -> Problem | None:
+        """Take a stop in: none stands in a ledger of version 1, and none while an attempt is under way."""
+        form = STOP_FORMS.get(record.why or "")
+        if self.version < 2:
+            return Problem("E-LEDGER-VERSION", "`stopped` came with version 2 of the ledger, and this one names 1")
+        if form is None or set(record.body) != set(form):
+            told = ", ".join(f"{why}: {sorted(each)}" for why, each in STOP_FORMS.items())
+            return Problem("E-LEDGER-FIELDS", f"`stopped` is by {told}")
+        if not all(type(record.body[name]) in kinds for name, kinds in form.items()):
+            return Problem("E-LEDGER-FIELDS", f"`stopped` by {record.why} does not hold what it must")
+        running = next((t for t, states in self.attempts.items() if states[-1].state in {"claimed", "opened"}), None)
+        if running is not None:
+            return Problem("E-LEDGER-OPEN", f"trial {running!r} still has an open attempt")
+        self.stops.append(StopLine(record.seq, record.why or "", record.body, record.t_wall))
         return None
 
     def _close(self, body: dict[str, Any]) -> Problem | None:
@@ -179,4 +255,9 @@ class LedgerState:
             why=record.why,
         )
         self.attempts[trial] = (*before, moved)
+        self.began.setdefault(trial, record.seq)
+        if record.kind == "opened":
+            self.opened.setdefault(trial, record.seq)
+        elif record.kind in {"sealed", "torn"}:
+            self.ended[trial] = record.seq
         return None

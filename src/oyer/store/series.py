@@ -80,10 +80,12 @@ class SeriesStore:
         redactor: Redactor | None = None,
         fault_point: FaultPoint = no_fault,
         plan_signature: bytes | None = None,
+        ledger_version: int = 1,
     ) -> SeriesStore:
         """Create a series in a new or empty directory; manifest, plan, pins and opening are on the device after it.
 
-        `plan_signature` is the envelope of whoever signed the plan before.
+        `plan_signature` is the envelope of whoever signed the plan before; a series that a declared rule or budget may
+        stop needs version 2 of the ledger.
 
         Raises: UsageError `E-OUT-NOT-EMPTY`, `E-OUT-NOT-DIR`, `E-OUT-WRITE`, `E-STORE-SECRET`, `E-PIN-DIGEST`.
         """
@@ -106,7 +108,8 @@ class SeriesStore:
                 create_dir((path / name).parent, path)
                 publish(temp_dir, path / name, files[name])
         store = cls(path, clock=clock, redactor=redactor, fault_point=fault_point, create=True)
-        store.ledger("opened_series", body={"plan": digest_of(plan), "manifest": digest_of(manifest)})
+        opening: dict[str, Any] = {"plan": digest_of(plan), "manifest": digest_of(manifest)}
+        store.ledger("opened_series", body=opening if ledger_version == 1 else {**opening, "ledger": ledger_version})
         return store
 
     @classmethod

@@ -6,6 +6,7 @@ connection, execute anything from what it reads, or believe a recorded result it
 
 from __future__ import annotations
 
+from oyer.verify.growing import Growing
 from oyer.verify.later import Later, judged_later
 from oyer.verify.reading import Bundled, Key, Keys, Listed, Reader, Reading, StoredTrials, parse_record, read_series
 from oyer.verify.result import Check, Signatures, Status, Verification
@@ -14,6 +15,7 @@ from oyer.verify.verifier import verify_bundle, verify_series
 __all__ = [
     "Bundled",
     "Check",
+    "Growing",
     "Key",
     "Keys",
     "Later",

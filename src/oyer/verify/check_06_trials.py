@@ -1,6 +1,7 @@
 """Check 6: every planned trial is accounted for, and no other.
 
-Proves that each trial of the plan has exactly one counted attempt or is excluded or not run with the reason on record,
+Proves that each trial of the plan has exactly one counted attempt or is excluded or not run with the reason on record
+(a rule or budget that the plan declares, with its line in the ledger, before and after which nothing ran that it bars),
 that every attempt the ledger knows has its evidence and every attempt on disk is one the ledger knows, and that no
 trial outside the plan was run. Source: the design's scoring page, "The ledger".
 """
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 
 from oyer.verify.attempts import AttemptReading
 from oyer.verify.result import Check, Findings
+from oyer.verify.stopped import kept_to_plan, left_out
 from oyer.verify.survey import Phase, Survey
 
 __all__ = ["check_trials"]
@@ -34,9 +36,10 @@ def check_trials(survey: Survey, attempts: Sequence[AttemptReading]) -> Check:
     if survey.plan is not None and survey.phase is not Phase.UNOPENED:
         _unplanned(survey, found)
         _accounted(survey, found)
+    left = kept_to_plan(survey, found) if survey.phase is not Phase.UNOPENED else ""
     counted = sum(survey.ledger.counted(trial) is not None for trial in survey.planned)
     excluded = len(survey.ledger.excluded)
-    return found.close(f"{len(survey.planned)} planned: {counted} with one counted attempt, {excluded} excluded")
+    return found.close(f"{len(survey.planned)} planned: {counted} with one counted attempt, {excluded} excluded{left}")
 
 
 def _on_disk(survey: Survey, attempts: Sequence[AttemptReading], found: Findings) -> None:
@@ -59,6 +62,7 @@ def _accounted(survey: Survey, found: Findings) -> None:
     """Every planned trial without a counted attempt needs a reason that is on record."""
     waiting: list[str] = []
     cut: list[str] = []
+    left = left_out(survey)
     for trial in survey.planned:
         counted = survey.ledger.counted(trial)
         if trial in survey.ledger.excluded:
@@ -66,6 +70,8 @@ def _accounted(survey: Survey, found: Findings) -> None:
         elif counted is not None:
             if survey.interrupted and counted.why == INTERRUPTED:
                 cut.append(trial)
+        elif trial in left:
+            continue
         elif survey.phase is Phase.CLOSED and not survey.interrupted:
             found.failed(
                 "E-LEDGER-ROW", f"trial {trial} is planned and has no counted attempt", f"ledger.jsonl {trial}"

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from oyer.adjudicate import Judge, Judges, SeriesInput, TrialInput, named_aside, named_runs
+from oyer.adjudicate import (
+    Judge,
+    Judges,
+    SeriesInput,
+    TrialInput,
+    course_of,
+    named_aside,
+    named_runs,
+    not_run_by,
+    plan_that_ran,
+)
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import (
     ArchiveCheck,
@@ -49,7 +59,9 @@ __all__ = [
     "Reading",
     "StoredTrials",
     "expected_envelope",
+    "named_uncounted",
     "parse_record",
+    "pinned_record",
     "read_series",
     "recorded_in",
 ]
@@ -238,26 +250,29 @@ def parse_record(data: bytes, kind: type[R], where: str) -> R:
 def read_series(reader: Reader, asked: Sequence[Judge] = ()) -> Reading:
     """Read everything that scoring needs; `asked` are evaluators that judge here and now.
 
+    Scoring is given no trial that a declared rule or budget left out: there is nothing to be missed of it.
+
     Raises: OyerError where manifest, plan or a pinned case cannot be read.
     """
     manifest = parse_record(reader.manifest(), Series, "series.json")
     plan = parse_record(reader.plan(), Plan, "plan.json")
     ledger = check_ledger(reader.ledger_bytes())
-    cases = {case.id: _pinned(reader, case.digest, Case) for case in plan.cases}
+    cases = {case.id: pinned_record(reader, case.digest, Case) for case in plan.cases}
     pinned = {
-        (subject, case): _pinned(reader, digest, PinSet)
+        (subject, case): pinned_record(reader, digest, PinSet)
         for subject, by_case in manifest.pinsets.items()
         for case, digest in by_case.items()
     }
+    ran = plan_that_ran(plan, not_run_by(plan, cases, course_of(ledger), ledger.attempts))
     trials = StoredTrials(reader, manifest, plan, ledger)
-    aside = named_aside(_named_uncounted(reader, manifest, plan, ledger), ledger.closing)
+    aside = named_aside(named_uncounted(reader, manifest, plan, ledger), ledger.closing)
     judges = Judges(
-        rubrics={name: _pinned(reader, digest, Rubric) for name, digest in plan.rubrics.items()},
-        evaluators={name: _pinned(reader, digest, Evaluator) for name, digest in plan.evaluators.items()},
+        rubrics={name: pinned_record(reader, digest, Rubric) for name, digest in plan.rubrics.items()},
+        evaluators={name: pinned_record(reader, digest, Evaluator) for name, digest in plan.evaluators.items()},
         asked=asked,
         recorded=recorded_in(reader),
     )
-    return Reading(manifest, plan, ledger, trials, SeriesInput(plan, cases, trials, pinned, aside=aside, judges=judges))
+    return Reading(manifest, plan, ledger, trials, SeriesInput(ran, cases, trials, pinned, aside=aside, judges=judges))
 
 
 def recorded_in(reader: Reader, withheld: list[Problem] | None = None) -> Callable[[str], Judgement | None]:
@@ -290,7 +305,7 @@ def expected_envelope(manifest: Series, planned: PlannedTrial, state: AttemptSta
     )
 
 
-def _named_uncounted(
+def named_uncounted(
     reader: Journals, manifest: Series, plan: Plan, ledger: LedgerCheck
 ) -> Mapping[tuple[str, int], tuple[tuple[str, str], ...]]:
     """Return which runs the attempts name that do not count: what is rejected there came all the same.
@@ -313,7 +328,8 @@ def _named_uncounted(
     return found
 
 
-def _pinned(reader: Reader, digest: str, kind: type[R]) -> R:
+def pinned_record(reader: Reader, digest: str, kind: type[R]) -> R:
+    """Return one pinned record. Raises: OyerError where it is not retained or is no such record."""
     data = reader.pin(digest)
     if data is None:
         raise EvidenceError("E-PIN-MISSING", "a pinned record is not retained", where=digest)

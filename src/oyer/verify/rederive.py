@@ -24,6 +24,7 @@ from oyer.adjudicate import (
     groups_of,
     judge_pinned,
     named_aside,
+    plan_that_ran,
     set_name,
     slim,
     undeclared_turns,
@@ -51,6 +52,7 @@ from oyer.verify.comparing import Comparing, Derivation, nothing_derived
 from oyer.verify.reading import Reader, expected_envelope, parse_record, recorded_in
 from oyer.verify.recorded import recorded_problem
 from oyer.verify.result import WITHHELD
+from oyer.verify.stopped import left_out
 from oyer.verify.survey import Phase, Survey
 
 __all__ = ["Pass", "read_and_derive"]
@@ -93,13 +95,14 @@ def read_and_derive(survey: Survey, proven: Mapping[str, int], asked: Sequence[J
     if survey.phase is Phase.BROKEN:
         why = nothing_derived("the ledger does not hold: which attempts count is not known", "ledger.jsonl")
         return Pass(_in_order(_rest(shelf, {})), why)
-    deriving = _Deriving(survey, survey.plan, survey.manifest, shelf, proven, asked)
+    ran = plan_that_ran(survey.plan, left_out(survey))
+    deriving = _Deriving(survey, ran, survey.manifest, shelf, proven, asked)
     read: Read = {}
-    for group in groups_of(survey.plan):
+    for group in groups_of(ran):
         read |= deriving.take(group, _Named({}, named_aside({}, survey.ledger.closing)))
     read = _rest(shelf, read)
     named = _named(survey, read)
-    for group in groups_of(survey.plan):
+    for group in groups_of(ran):
         ended = [survey.ledger.counted(planned.trial) for planned in group]
         if any(named.names(state.run or "") for state in ended if state is not None):
             deriving.take(group, named)

@@ -80,7 +80,7 @@ def _verify(reader: Reader, bundle: Bundled | None, keys: Keys, asked: Sequence[
         check_blobs(survey, attempts, measured),  # (7): every blob present and right, none for nothing.
         check_facts(survey, derivation),  # (8): the facts are those of the evidence.
         check_judgements(survey, derivation),  # (9): the judgements are those that their evaluators make.
-        check_comparisons(survey, derivation),  # (10): comparisons and matched sets are those of the evidence.
+        check_comparisons(survey, derivation, asked),  # (10): comparisons and matched sets are those of the evidence.
         check_report(),  # (11): no report is stored with the series.
     )
     series = survey.manifest.series if survey.manifest is not None else None
