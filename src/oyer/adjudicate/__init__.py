@@ -7,6 +7,7 @@ one another.
 
 from __future__ import annotations
 
+from oyer.adjudicate.anytime import Limits, counted_of, limits_of
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.asked import Asked, Said, asked_of, counted_words, said_of
 from oyer.adjudicate.claims import claim_verdict, read_claim
@@ -88,7 +89,6 @@ from oyer.adjudicate.rules import (
     RuleFlaw,
     UnitOf,
     check_rule,
-    counted_of,
     drawn_units,
     looks_of,
     sides_of,
@@ -132,11 +132,13 @@ from oyer.adjudicate.stopping import (
     Course,
     RuleLook,
     RuleStop,
+    ToldStop,
     course_of,
     not_run_by,
     plan_that_ran,
     stop_body,
     take_look,
+    told_stops,
 )
 from oyer.adjudicate.tabled import NOT_RUN, SetRow, SetTable, tabulate
 from oyer.adjudicate.verdict_reasons import VERDICT_REASONS
@@ -181,6 +183,7 @@ __all__ = [
     "Judges",
     "LaterJudgement",
     "LedgerCount",
+    "Limits",
     "Measure",
     "Merged",
     "Mutant",
@@ -209,6 +212,7 @@ __all__ = [
     "Stages",
     "SubjectSets",
     "Tally",
+    "ToldStop",
     "TrialInput",
     "UnitOf",
     "Voice",
@@ -266,6 +270,7 @@ __all__ = [
     "judgement_path",
     "life_of",
     "limit_part",
+    "limits_of",
     "looks_of",
     "measured_words",
     "merge_voices",
@@ -303,6 +308,7 @@ __all__ = [
     "tabulate",
     "take_look",
     "tallies",
+    "told_stops",
     "uncited",
     "undeclared_turns",
     "units_of",

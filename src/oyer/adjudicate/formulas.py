@@ -35,6 +35,13 @@ FORMULAS: Mapping[str, Formula] = {
         _CASE,
         "from 2 decided trials, n fixed before the first",
     ),
+    "sequence": Formula(
+        "{p : E(p) < 1/alpha}, E = B(a+k, b+n-k) / (B(a,b) p^k (1-p)^(n-k)), one-sided with the mixture cut off at p; "
+        "with undecided trials the union over what they may come to",
+        "H. Robbins, Ann. Math. Statist. 41 (1970) 1397-1409; A. Ramdas et al., Statistical Science 38 (2023) 576-601",
+        _CASE,
+        "from 2 decided trials, at whatever time the declared rule stopped",
+    ),
     "standard_error": Formula(
         "sqrt(p (1 - p) / n)",
         "the variance of a binomial share",

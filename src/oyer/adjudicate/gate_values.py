@@ -10,18 +10,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from oyer.adjudicate.anytime import Limits, limits_of
 from oyer.adjudicate.gate_tree import UNDECIDED_WORDS, Operand
 from oyer.adjudicate.ledger import LedgerCount
 from oyer.adjudicate.sets import speaking
 from oyer.records import Comparison, MatchedSet, Outcome, Plan
 
-__all__ = ["GateInput", "Seen", "instances", "ledger_line", "look", "verdict_word"]
+__all__ = ["PLANNED", "GateInput", "Seen", "Stopped", "arm_words", "instances", "ledger_line", "look", "verdict_word"]
+
+
+Stopped = Literal["", "rule", "budget"]
+PLANNED: Mapping[str, str] = {
+    "": "planned",
+    "rule": "run until the rule stopped",
+    "budget": "run before the budget was used up",
+}
+"""What the repetitions are that a count is out of."""
 
 
 class GateInput(NamedTuple):
-    """Everything a gate may look at. `qualified` names the cases whose results may satisfy a gate."""
+    """Everything a gate may look at. `qualified` names the cases whose results may satisfy a gate.
+
+    `plan` holds no trial that a declared rule or budget left out; `stopped` says which of the two did, empty for none.
+    """
 
     plan: Plan
     outcomes: Mapping[str, Outcome]
@@ -29,13 +42,15 @@ class GateInput(NamedTuple):
     sets: Sequence[MatchedSet]
     ledger: LedgerCount
     qualified: Collection[str]
+    stopped: Stopped = ""
 
 
 class Seen(NamedTuple):
     """What an operand is for one subject.
 
     `words` has one entry for each planned repetition, None where it is undecided; `why` counts the reasons of those.
-    For a count of statuses, `words` is empty and `number` of `decided` is what stands in the ledger.
+    For a count of statuses, `words` is empty and `number` of `decided` is what stands in the ledger. `limits` says how
+    limits of a share are found where a rule looked at the trials; None where their number was fixed.
     """
 
     operand: str
@@ -45,6 +60,8 @@ class Seen(NamedTuple):
     number: int = 0
     decided: int = 0
     undecided: int = 0
+    limits: Limits | None = None
+    stopped: Stopped = ""
 
     @property
     def line(self) -> str:
@@ -57,7 +74,7 @@ class Seen(NamedTuple):
         parts = [f"{word} {number}" for word, number in sorted(found.items())]
         parts.append(f"undecided {self.undecided}")
         told = ", ".join(f"{why} {number}" for why, number in self.why.items())
-        return f"{len(self.words)} planned = {' + '.join(parts)}" + (f" ({told})" if told else "")
+        return f"{len(self.words)} {PLANNED[self.stopped]} = {' + '.join(parts)}" + (f" ({told})" if told else "")
 
 
 def ledger_line(ledger: LedgerCount) -> str:
@@ -73,7 +90,9 @@ def look(given: GateInput, operand: Operand, subject: str) -> Seen:
     why = Counter(why for word, why in found if word is None)
     words = tuple(word for word, _ in found)
     undecided = sum(word is None for word in words)
-    return Seen(operand.text, subject, words, dict(sorted(why.items())), 0, len(words) - undecided, undecided)
+    limits = limits_of(given.plan.repeat.sequential, operand.kind, operand.case, operand.claim, operand.word)
+    told = Seen(operand.text, subject, words, dict(sorted(why.items())), 0, len(words) - undecided, undecided)
+    return told._replace(limits=limits, stopped=given.stopped)
 
 
 def _count(ledger: LedgerCount, operand: Operand, subject: str) -> Seen:
@@ -130,7 +149,7 @@ def arm_words(given: GateInput, operand: Operand, subject: str, arm: str) -> tup
             word = None if scored is None else scored.mechanical_outcome
             words.append(None if word in UNDECIDED_WORDS else word)
         elif operand.kind == "verdict":
-            words.append(_verdict(told.get(repetition), operand.claim)[0])
+            words.append(verdict_word(told.get(repetition), operand.claim)[0])
         else:
             words.append(_performed(told.get(repetition))[0])
     return tuple(words)

@@ -135,7 +135,7 @@ def _values(node: GateTest, seen: Seen) -> Iterator[Fraction | float | int]:
         if node.operand.measure == "rate":
             yield Fraction(word + lucky, n)
         else:
-            limits = wilson(word + lucky, n)
+            limits = wilson(word + lucky, n) if seen.limits is None else seen.limits.sequence(word + lucky, n)
             yield limits.low if node.operand.measure == "lower" else limits.high
 
 

@@ -12,28 +12,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from oyer.adjudicate.anytime import AS_IN, EVERY_CASE, counted_of
 from oyer.adjudicate.gate_grammar import parse_gate
-from oyer.adjudicate.gate_tree import Operand, comparisons_of
+from oyer.adjudicate.gate_tree import Operand
 from oyer.adjudicate.gates import check_gate
 from oyer.errors import RecordError
 from oyer.records import Case, Order, Plan, Sequential, controls_of
 
 __all__ = [
-    "EVERY_CASE",
     "RuleFlaw",
     "UnitOf",
     "check_rule",
-    "counted_of",
     "drawn_units",
     "looks_of",
     "sides_of",
     "units_of",
 ]
 
-EVERY_CASE = "*"
 ARM_PAIRS = (frozenset({"manipulated", "hardened"}), frozenset({"plain", "neutral"}))
-_STAND_IN = "x"
-_AS_IN = "as in verdict(merge, truthful).PASS or mechanical_outcome(inbox).CONFIRMED; * stands for every case"
 
 UnitOf = Mapping[str, int]
 """The number of the unit of each trial, from 1."""
@@ -45,21 +41,6 @@ class RuleFlaw(NamedTuple):
     field: str
     message: str
     hint: str = ""
-
-
-def counted_of(rule: Sequential) -> Operand:
-    """Return what a rule counts, with its word; its case is `*` where it draws cases.
-
-    Raises: RecordError `E-GATE-*` for what is no operand with a word.
-    """
-    drawn = f"({EVERY_CASE}" in rule.of
-    text = rule.of.replace(f"({EVERY_CASE}", f"({_STAND_IN}", 1)
-    root = parse_gate(f"{text}.rate >= 0").root
-    tests = list(comparisons_of(root))
-    if len(tests) != 1 or tests[0] is not root or tests[0].operand.measure is None:
-        raise RecordError("E-GATE-SYNTAX", f"{rule.of!r} is not one operand with a word", hint=_AS_IN)
-    operand = tests[0].operand
-    return operand._replace(case=EVERY_CASE if drawn else operand.case, measure=None, text=rule.of)
 
 
 def looks_of(rule: Sequential) -> tuple[int, ...]:
@@ -117,7 +98,7 @@ def check_rule(
     try:
         counted = counted_of(rule)
     except RecordError as error:
-        yield RuleFlaw("of", f"{rule.of!r} cannot be counted: {error.problems[0].message}", _AS_IN)
+        yield RuleFlaw("of", f"{rule.of!r} cannot be counted: {error.problems[0].message}", AS_IN)
         return
     if sequences:
         yield RuleFlaw("", "a rule that stops has no place for sequences of cases", "run them in a suite of their own")

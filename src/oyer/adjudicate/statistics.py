@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from oyer.adjudicate.asked import Asked, asked_of, counted_words, said_of
 from oyer.adjudicate.contrast import Contrast, contrasts
-from oyer.adjudicate.gate_values import GateInput, ledger_line
+from oyer.adjudicate.gate_values import GateInput, Stopped, ledger_line
 from oyer.adjudicate.pairs import PairedQuestion, pairs_of
-from oyer.adjudicate.rates import Tally, tally_of
+from oyer.adjudicate.rates import Tally, ruled_rate, tally_of
 from oyer.records import Case, MatchedSet
 from oyer.stats import (
     CaseCounts,
@@ -34,7 +34,6 @@ from oyer.stats import (
     excluded_at_worst,
     pass_at_k,
     pass_hat_k,
-    rate_of,
     spread,
     standard_error,
     summarise,
@@ -141,6 +140,7 @@ class SeriesStatistics(NamedTuple):
     paired: tuple[Paired, ...]
     sets: tuple[SubjectSets, ...]
     measures: tuple[Measure, ...]
+    stopped: Stopped = ""
 
 
 def statistics_of(
@@ -162,10 +162,11 @@ def statistics_of(
         draws=draws,
         ledger=ledger_line(given.ledger),
         rates=rates,
-        over_cases=tuple(_over_cases(rates)),
+        over_cases=tuple(_over_cases(rates, ruled=given.plan.repeat.sequential is not None)),
         paired=tuple(Paired(one, tuple(c for c in found if c.about == one.question.about)) for one in asked),
         sets=tuple(_sets(given, drawn, draws)),
         measures=tuple(_measures(given)),
+        stopped=given.stopped,
     )
 
 
@@ -176,22 +177,30 @@ def _rates(given: GateInput, cases: Mapping[str, Case]) -> Iterator[RateOf]:
             if not said:
                 continue
             k, decided, undecided = counted_words(said, asked.word)
-            exact = None
-            if decided > 1:
+            rule, exact = given.plan.repeat.sequential, None
+            rate = ruled_rate(rule, asked, asked.word, (k, decided, undecided))
+            if decided > 1 and rule is None:
                 n = decided + undecided
                 exact = Interval(clopper_pearson(k, n).low, clopper_pearson(k + undecided, n).high)
             yield RateOf(
                 asked=asked,
                 subject=subject,
-                tally=tally_of(asked, subject, said),
-                rate=rate_of(k, decided, undecided),
-                error=None if undecided else standard_error(k, decided),
+                tally=tally_of(asked, subject, said, given),
+                rate=rate,
+                error=None if undecided or rule is not None else standard_error(k, decided),
                 exact=exact,
-                first_attempt=rate_of(*counted_words(said, asked.word, first=True)),
-                none_seen=excluded_at_worst(decided, undecided) if k == 0 and decided > 1 else None,
+                first_attempt=ruled_rate(rule, asked, asked.word, counted_words(said, asked.word, first=True)),
+                none_seen=_none_seen(rate) if k == 0 and decided > 1 else None,
                 tries=_tries([CaseCounts(k, decided, undecided)]),
                 spontaneous=_spontaneous(given, asked, subject),
             )
+
+
+def _none_seen(rate: Rate) -> float | None:
+    """The rate above which no event would be unlikely: at a fixed n, or whenever a rule stopped."""
+    if rate.sequence is not None:
+        return rate.sequence.limits.high
+    return excluded_at_worst(rate.decided, rate.undecided)
 
 
 def _spontaneous(given: GateInput, asked: Asked, subject: str) -> tuple[int, int] | None:
@@ -202,7 +211,7 @@ def _spontaneous(given: GateInput, asked: Asked, subject: str) -> tuple[int, int
     return sum(any(reason.arm == "baseline" for reason in one.primary.reasons) for one in told), len(told)
 
 
-def _over_cases(rates: Sequence[RateOf]) -> Iterator[OverCases]:
+def _over_cases(rates: Sequence[RateOf], *, ruled: bool) -> Iterator[OverCases]:
     groups: dict[tuple[str, str], list[RateOf]] = {}
     for one in rates:
         groups.setdefault((one.asked.together, one.subject), []).append(one)
@@ -211,7 +220,11 @@ def _over_cases(rates: Sequence[RateOf]) -> Iterator[OverCases]:
             counts = [CaseCounts(one.rate.k, one.rate.decided, one.rate.undecided) for one in found]
             cases = tuple(one.asked.case for one in found)
             error, apart = clustered_error(counts), spread(counts)
-            yield OverCases(together, subject, cases, cases_rate(counts), error, apart, _tries(counts))
+            rate = cases_rate(counts)
+            if ruled:
+                why = "a rule that looked at the cases decided their number"
+                rate, error = rate._replace(limits=None, why_not=why), None
+            yield OverCases(together, subject, cases, rate, error, apart, _tries(counts))
 
 
 def _tries(counts: Sequence[CaseCounts]) -> tuple[AtK, ...]:

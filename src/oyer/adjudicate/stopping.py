@@ -10,16 +10,18 @@ Source: the trials design, "Repetition and stopping, declared first"; the arithm
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from math import inf, isfinite
+from collections.abc import Collection, Iterator, Mapping
+from math import exp, inf, isfinite, log
 from typing import Any, Literal, NamedTuple
 
+from oyer.adjudicate.anytime import EVERY_CASE, Limits, counted_of
+from oyer.adjudicate.asked import Asked, said_of
 from oyer.adjudicate.gate_tree import Operand
-from oyer.adjudicate.gate_values import GateInput, arm_words, look
-from oyer.adjudicate.rules import ARM_PAIRS, EVERY_CASE, UnitOf, counted_of, looks_of, sides_of, units_of
+from oyer.adjudicate.gate_values import GateInput, Stopped, arm_words
+from oyer.adjudicate.rules import ARM_PAIRS, looks_of, sides_of, units_of
 from oyer.evidence import LedgerCheck
 from oyer.records import Case, Plan, PlannedTrial, Sequential, digest
-from oyer.stats import Look, bernoulli_look, mcnemar_look, sprt_look
+from oyer.stats import Interval, Look, bernoulli_look, excluded_at_worst, mcnemar_look, sprt_look
 
 __all__ = [
     "NOT_RUN_BY",
@@ -27,17 +29,20 @@ __all__ = [
     "Course",
     "RuleLook",
     "RuleStop",
+    "ToldStop",
     "course_of",
     "not_run_by",
     "plan_that_ran",
     "stop_body",
     "take_look",
+    "told_stops",
 ]
 
 Word = Literal["go_on", "rejected", "accepted", "undecided"]
 NOT_RUN_BY = ("rule", "budget", "operator", "unknown")
 """Why a planned trial did not run; `unknown` where nothing on record says it."""
 _LOG_E_DIGITS = 6
+_LARGEST_LOG = 700.0
 
 
 class RuleLook(NamedTuple):
@@ -90,6 +95,12 @@ class Course(NamedTuple):
     closed: bool = False
     interrupted: bool = False
 
+    def stopped(self, plan: Plan) -> Stopped:
+        """Say what that was declared decided how much ran; empty where everything planned was to run."""
+        if plan.repeat.sequential is not None:
+            return "rule"
+        return "budget" if self.budget is not None else ""
+
 
 def course_of(ledger: LedgerCheck) -> Course:
     """Return how a series went, as far as its ledger is good."""
@@ -135,11 +146,10 @@ def take_look(given: GateInput, side: str | None, units: int) -> RuleLook:
     rule = given.plan.repeat.sequential
     if rule is None:
         raise ValueError("the plan has no rule that stops")
-    everyone = given._replace(qualified={one.id for one in given.plan.cases})
     if rule.between:
-        found = _paired(rule, everyone, side)
+        found = _paired(rule, given, side)
     else:
-        words = _words(rule, everyone, side or "")
+        words = _words(rule, given, side or "")
         k, undecided = words.count(counted_of(rule).word), words.count(None)
         told = _single(rule, k, len(words) - undecided, undecided)
         found = RuleLook(side, units, k, None, len(words) - undecided, undecided, told.log_e, told.word)
@@ -172,7 +182,8 @@ def _side_words(rule: Sequential, given: GateInput, name: str, side: str | None)
 
 
 def _words(rule: Sequential, given: GateInput, subject: str) -> list[str | None]:
-    return [word for one in _operands(rule, given) for word in look(given, one, subject).words]
+    asked = (Asked(one.kind, one.case, one.claim, one.word, rule.of, "") for one in _operands(rule, given))
+    return [said.word for one in asked for said in said_of(given, one, subject)]
 
 
 def _operands(rule: Sequential, given: GateInput) -> Iterator[Operand]:
@@ -198,6 +209,57 @@ def written(log_e: float) -> str:
     return f"{log_e:.{_LOG_E_DIGITS}f}" if isfinite(log_e) else "-inf" if log_e == -inf else "inf"
 
 
-def prefix_of(plan: Plan, units: UnitOf, until: int) -> Sequence[PlannedTrial]:
-    """Return the trials of the first so many units, in the order of the plan."""
-    return tuple(trial for trial in plan.trials if units[trial.trial] <= until)
+class ToldStop(NamedTuple):
+    """What a rule came to for one side, as it is told: e-value, confidence sequence, what no event excludes.
+
+    `e` is None for Wald's test, whose number is a likelihood ratio, and where it is too large to write. `sequence` is
+    None between two sides. `excluded` holds at whatever time the rule stopped, `excluded_fixed` had n been fixed.
+    """
+
+    stop: RuleStop
+    whom: str
+    word: str
+    told: str
+    e: float | None
+    sequence: Interval | None
+    excluded: float | None
+    excluded_fixed: float | None
+
+
+def told_stops(plan: Plan, course: Course) -> Iterator[ToldStop]:
+    """Yield what the rule of a plan came to, in the order of the ledger."""
+    rule = plan.repeat.sequential
+    if rule is not None:
+        yield from (_told(rule, stop) for stop in course.stops)
+
+
+def _told(rule: Sequential, stop: RuleStop) -> ToldStop:
+    whom = stop.subject or " against ".join(rule.between)
+    log_e = float(stop.log_e)
+    e = exp(log_e) if rule.test != "sprt" and log_e < _LARGEST_LOG else None
+    parts = [f"after {stop.units} of at most {rule.max} units"]
+    sequence = excluded = fixed = None
+    if rule.between:
+        one, other = rule.between
+        parts.append(f"{stop.k} pairs {one} alone, {stop.other} {other} alone, of {stop.decided} decided")
+    else:
+        parts.append(f"{counted_of(rule).word} in {stop.k} of {stop.decided} decided")
+    parts.append(f"{stop.undecided} undecided, carried either way" if stop.undecided else "0 undecided")
+    if rule.test == "sprt":
+        parts.append(f"log likelihood ratio {log_e:.2f}")
+    else:
+        parts.append(f"E {_number(log_e)} ({1 / rule.alpha:g} or more rejects)")
+    if not rule.between:
+        limits = Limits(rule.alpha, rule.side, rule.a, rule.b) if rule.test == "bernoulli" else Limits(rule.alpha)
+        sequence = limits.sequence(stop.k, stop.decided, stop.undecided)
+        share = f"{100 * (1 - rule.alpha):g} %"
+        parts.append(f"{share} confidence sequence {sequence.low:.3f} to {sequence.high:.3f}")
+        if stop.k == 0 and stop.decided:
+            excluded, fixed = sequence.high, excluded_at_worst(stop.decided, stop.undecided, 1 - rule.alpha)
+            told = "" if fixed is None else f" ({fixed:.3f} had n been fixed)"
+            parts.append(f"none seen excludes rates above {excluded:.3f}{told}")
+    return ToldStop(stop, whom, stop.word, "; ".join(parts) + ".", e, sequence, excluded, fixed)
+
+
+def _number(log_e: float) -> str:
+    return f"{exp(log_e):.4g}" if log_e < _LARGEST_LOG else f"10^{log_e / log(10):.1f}"

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from oyer.adjudicate import (
+    Course,
     GateInput,
     GateResult,
     LedgerCount,
@@ -17,16 +18,20 @@ from oyer.adjudicate import (
     count_ledger,
     evaluate_gate,
     gates_exit_code,
+    not_run_by,
     parse_gate,
+    plan_that_ran,
     planned_claims,
     pressure_of_series,
     tabulate,
     tallies,
+    told_stops,
     with_sequences,
 )
 from oyer.records import Case, Plan, TrialSuite, plain
 from oyer.report import (
     Judged,
+    course_value,
     distribution_value,
     distributions,
     gate_value,
@@ -38,12 +43,22 @@ from oyer.report import (
 
 __all__ = ["exit_code", "gate_input", "judged_series", "judged_value", "ledger_of"]
 
+AS_PLANNED = Course()
 
-def ledger_of(plan: Plan, cases: Mapping[str, Case], result: SeriesResult, suite: TrialSuite | None) -> LedgerCount:
-    """Count a series, with what its claims ask to be judged."""
+
+def ledger_of(
+    plan: Plan,
+    cases: Mapping[str, Case],
+    result: SeriesResult,
+    suite: TrialSuite | None,
+    not_run: Mapping[str, str] | None = None,
+) -> LedgerCount:
+    """Count a series, with what its claims ask to be judged, and by what each trial did not run."""
     claims = planned_claims(plan, cases)
     exclude = () if suite is None else suite.exclude
-    return count_ledger(plan, result.outcomes.values(), result.comparisons, claims=claims, exclude=exclude)
+    return count_ledger(
+        plan, result.outcomes.values(), result.comparisons, claims=claims, exclude=exclude, not_run=not_run or {}
+    )
 
 
 def gate_input(
@@ -53,12 +68,14 @@ def gate_input(
     suite: TrialSuite | None = None,
     *,
     qualified: Collection[str],
+    course: Course = AS_PLANNED,
 ) -> GateInput:
     """Put together what gates and statistics look at; a sequence is qualified where all its cases are."""
-    ledger = ledger_of(plan, cases, result, suite)
-    return GateInput(
-        plan, result.outcomes, result.comparisons, result.sets, ledger, with_sequences(qualified, cases)
-    )  # fmt: skip
+    left = not_run_by(plan, cases, course, result.outcomes)
+    ledger = ledger_of(plan, cases, result, suite, left)
+    known = with_sequences(qualified, cases)
+    ran = plan_that_ran(plan, left)
+    return GateInput(ran, result.outcomes, result.comparisons, result.sets, ledger, known, course.stopped(plan))
 
 
 def judged_series(
@@ -68,15 +85,17 @@ def judged_series(
     suite: TrialSuite | None = None,
     *,
     qualified: Collection[str],
+    course: Course = AS_PLANNED,
 ) -> Judged:
     """Evaluate the gates of a plan; `qualified` are the cases that something was found to vouch for."""
-    given = gate_input(plan, cases, result, suite, qualified=qualified)
+    given = gate_input(plan, cases, result, suite, qualified=qualified, course=course)
     gates = tuple(evaluate_gate(parse_gate(text), given) for text in plan.gates)
     unqualified = tuple(case.id for case in plan.cases if case.id not in given.qualified)
     rates = tuple(tallies(given, cases))
     pressure = tuple(pressure_of_series(plan, cases, result.outcomes))
     table = tabulate(plan, cases, result.sets)
-    return Judged(given.ledger, result.sets, gates, unqualified, rates, result.errors, pressure, table)
+    told = tuple(told_stops(plan, course))
+    return Judged(given.ledger, result.sets, gates, unqualified, rates, result.errors, pressure, table, course, told)
 
 
 def exit_code(gates: Sequence[GateResult]) -> int:
@@ -93,6 +112,7 @@ def judged_value(plan: Plan, judged: Judged) -> dict[str, Any]:
         "distributions": [distribution_value(found) for found in distributions(plan, judged.sets)],
         "rates": [tally_value(found) for found in judged.tallies],
         "pressure": [pressure_value(found) for found in judged.pressure],
+        "course": course_value(plan, judged.course, judged.stops),
         "gates": [gate_value(found) for found in judged.gates],
         "unqualified": list(judged.unqualified),
         "evaluator_errors": {trial: list(told) for trial, told in judged.errors.items()},

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from oyer.adjudicate import GateInput, LaterJudgement, SeriesResult, derive_series, qualified_cases
+from oyer.adjudicate import GateInput, LaterJudgement, SeriesResult, course_of, derive_series, qualified_cases
 from oyer.cli.gating import gate_input, judged_series, judged_value
 from oyer.cli.places import open_series_reader
 from oyer.errors import Problem, UsageError
@@ -165,9 +165,9 @@ def read_retained(path: Path) -> Iterator[Retained]:
         result = derive_series(reading.given)
         suite = _suite(reader, reading.plan)
         cases = reading.given.cases
-        qualified = _qualified(reader, reading)
-        judged = judged_series(reading.plan, cases, result, suite, qualified=qualified)
-        given = gate_input(reading.plan, cases, result, suite, qualified=qualified)
+        qualified, course = _qualified(reader, reading), course_of(reading.ledger)
+        judged = judged_series(reading.plan, cases, result, suite, qualified=qualified, course=course)
+        given = gate_input(reading.plan, cases, result, suite, qualified=qualified, course=course)
         environments = _environments(reader, reading)
         later = judged_later(reader, reading.plan)
         yield Retained(path, reading, result, judged, later, given, suite, environments)

@@ -162,7 +162,7 @@ def judged_of(outcome: SeriesOutcome, selection: Selection) -> Judged:
     by_id = {placed.loaded.case.id: placed.loaded.case for placed in selection.cases}
     suite = None if selection.suite is None else selection.suite.suite
     qualified = frozenset(selection.qualifications)
-    return judged_series(outcome.plan, by_id, outcome.result, suite, qualified=qualified)
+    return judged_series(outcome.plan, by_id, outcome.result, suite, qualified=qualified, course=outcome.course)
 
 
 def outcome_value_of(outcome: SeriesOutcome, cases: Sequence[PlacedCase], judged: Judged) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from oyer.adjudicate import BUILT_IN, Judge, SeriesResult
+from oyer.adjudicate import BUILT_IN, Course, Judge, SeriesResult
 from oyer.records import (
     Admits,
     Case,
@@ -26,6 +26,7 @@ from oyer.subjects import ModelSettings
 __all__ = ["CaseSource", "OnProgress", "Progress", "Registered", "RunRequest", "SeriesOutcome", "SubjectSpec"]
 
 AS_WRITTEN = Order()
+AS_PLANNED = Course()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,7 @@ class SeriesOutcome:
     result: SeriesResult
     interrupted: bool = False
     notes: tuple[str, ...] = field(default=())
+    course: Course = AS_PLANNED
 
 
 OnProgress = Callable[[Progress], None]

@@ -19,6 +19,7 @@ from oyer.adjudicate import (
     SeriesInput,
     SeriesResult,
     count_ledger,
+    course_of,
     derive_series,
     derived_files,
     planned_claims,
@@ -32,6 +33,7 @@ from oyer.engine.ruling import Ruling
 from oyer.engine.sinks import Sinks, late_texts
 from oyer.engine.stopping import Stop
 from oyer.errors import UsageError
+from oyer.evidence import check_ledger
 from oyer.host import become_subreaper, reap_orphans, sweep_stale_runs
 from oyer.plan import outcome_form
 from oyer.records import Attempts, PlannedTrial, members_of
@@ -99,8 +101,10 @@ async def _run(request: RunRequest, on_progress: OnProgress) -> SeriesOutcome:
         store.ledger("closed", body=body)
         store.seal("run")
         result = derive_into(store, tuple(request.judges.values()))
+        with SeriesReader(store.root) as reader:
+            course = course_of(check_ledger(reader.ledger_bytes()))
     notes = (f"{len(late)} requests named a run after its sink was sealed",) if late else ()
-    return SeriesOutcome(request.out, opening.plan, result, stop.asked, notes)
+    return SeriesOutcome(request.out, opening.plan, result, stop.asked, notes, course)
 
 
 async def _open(request: RunRequest, stop: Stop, sinks: Sinks) -> Opening:

@@ -8,6 +8,7 @@ text is made safe to print. Pure: values in, lines of styled segments out. Must 
 from __future__ import annotations
 
 from oyer.report.answer import CONTRASTS, render_answer, render_not_pinned, render_not_shown
+from oyer.report.course import course_value, render_course
 from oyer.report.dialogue import content_text, render_transcript
 from oyer.report.difference import answer_of, difference_value, render_difference
 from oyer.report.gates import gate_value, render_gates
@@ -57,6 +58,7 @@ __all__ = [
     "comparison_value",
     "content_text",
     "counted",
+    "course_value",
     "cut",
     "declared_request",
     "difference_value",
@@ -79,6 +81,7 @@ __all__ = [
     "read_strip",
     "read_transcript",
     "render_answer",
+    "render_course",
     "render_difference",
     "render_gates",
     "render_later",

@@ -91,6 +91,7 @@ def ledger_value(count: LedgerCount) -> dict[str, Any]:
         "acted": count.acted,
         "baselines": count.baselines,
         "missing": list(count.missing),
+        "not_run": dict(count.not_run),
         "judged": count.judged,
         "evaluator_error": count.evaluator_error,
         "unjudged": list(count.unjudged),

@@ -14,6 +14,9 @@ __all__ = ["OUTCOME_STYLES", "render_ledger", "told_spontaneous"]
 
 OUTCOME_STYLES: Mapping[str, Style] = {"CONFIRMED": "bad", "NOT_OBSERVED": "good", "INCONCLUSIVE": "warn"}
 
+DECLARED = frozenset({"rule", "budget"})
+"""What may keep a trial from running without anything being amiss."""
+
 
 def render_ledger(count: LedgerCount, look: Look) -> Page:
     """Print the ledger: trials, comparisons, exposure, spontaneous promotions in baselines."""
@@ -31,6 +34,8 @@ def render_ledger(count: LedgerCount, look: Look) -> Page:
         page += _sum("of these", comparisons, exposure, look)
         page += fold([say(told_spontaneous(count))], look, indent="  ")
     if count.missing:
+        page += _sum("not run", len(count.missing), count.not_run, look)
+    if set(count.not_run) - DECLARED:
         page += fold([say("not run: " + ", ".join(count.missing), "warn")], look, indent="  ", hanging="    ")
     return page
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from oyer.adjudicate import Tally, rate_sentence
 from oyer.report.page import Look, Page, fold, line, say
-from oyer.stats import Rate
+from oyer.stats import Anytime, Rate
 
 __all__ = ["rate_value", "render_tallies", "tally_value"]
 
@@ -45,6 +45,7 @@ def tally_value(tally: Tally) -> dict[str, Any]:
         "case": tally.case,
         "subject": tally.subject,
         "planned": tally.planned,
+        "stopped": tally.stopped or None,
         "words": dict(tally.words),
         "undecided": dict(tally.why),
         "rates": {word: rate_value(tally.rate(word)) for word in sorted({asked, *tally.words})},
@@ -62,5 +63,11 @@ def rate_value(rate: Rate) -> dict[str, Any]:
         "bounds": None if rate.bounds is None else [float(bound) for bound in rate.bounds],
         "wilson_95": None if rate.interval is None or rate.undecided else list(rate.interval),
         "limits_95": None if rate.limits is None else list(rate.limits),
+        "sequence": None if rate.sequence is None else sequence_value(rate.sequence),
         "why_not": rate.why_not,
     }
+
+
+def sequence_value(found: Anytime) -> dict[str, Any]:
+    """Return limits that hold whenever a rule stopped as JSON."""
+    return {"alpha": found.alpha, "low": found.limits.low, "high": found.limits.high}

@@ -38,6 +38,11 @@ _MEASURES: Mapping[str, tuple[str, float, str]] = {
     "tool_calls": ("tool calls", 1, ""),
     "model_calls": ("model calls", 1, ""),
 }
+CAVEATS: Mapping[str, str] = {
+    "rule": "A rule that looked at the trials stopped this series: tests of pairs and limits over sets below are those "
+    "of a fixed number, and hold only as descriptions. Rates have their confidence sequence.",
+    "budget": "A budget stopped this series: intervals are those of the trials that ran, whose number nothing fixed.",
+}
 _TRIES_TOLD = (1, 2, 3, 5, 10, 20)
 
 
@@ -45,6 +50,8 @@ def render_statistics(found: SeriesStatistics, look: Look) -> Page:
     """Lay out every number of a series, and last how each is computed."""
     page: Page = (line(say("Statistics", "strong"), say(f"  seed {found.seed}, {found.draws} draws", "dim")),)
     page += fold([say(f"They rest on: {found.ledger}", "dim")], look, indent="  ", hanging="    ")
+    if found.stopped:
+        page += fold([say(CAVEATS[found.stopped], "warn")], look, indent="  ", hanging="    ")
     for title, part in (
         ("Rates, each of one case", [_rate(one, look) for one in found.rates]),
         ("Over cases", [_over_cases(one, look) for one in found.over_cases]),
@@ -187,7 +194,7 @@ def formulas_used(found: SeriesStatistics) -> tuple[str, ...]:
     """Name the formulas of the numbers that a series has, in the order of the table."""
     used: set[str] = set()
     for one in found.rates:
-        used |= {"rate", "first_attempt"}
+        used |= {"rate" if one.rate.sequence is None else "sequence", "first_attempt"}
         used |= {"standard_error"} if one.error is not None else set()
         used |= {"exact"} if one.exact is not None else set()
         used |= {"none_seen"} if one.none_seen is not None else set()
@@ -207,6 +214,7 @@ def statistics_value(found: SeriesStatistics) -> dict[str, Any]:
         "seed": found.seed,
         "draws": found.draws,
         "ledger": found.ledger,
+        "stopped": found.stopped or None,
         "rates": [_rate_value(one) for one in found.rates],
         "over_cases": [_over_cases_value(one) for one in found.over_cases],
         "pairs": [_paired_value(one) for one in found.paired],

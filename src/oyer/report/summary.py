@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from oyer.adjudicate import GateResult, LedgerCount, PressureRead, SetTable, Tally, count_ledger
+from oyer.adjudicate import Course, GateResult, LedgerCount, PressureRead, SetTable, Tally, ToldStop, count_ledger
 from oyer.records import LAYERS, Case, Comparison, MatchedSet, Outcome, Plan
 from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
+from oyer.report.course import render_course
 from oyer.report.gates import render_gates
 from oyer.report.ledger import OUTCOME_STYLES, render_ledger, told_spontaneous
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
@@ -28,10 +29,14 @@ __all__ = ["Judged", "declared_request", "render_series", "render_trial"]
 _OUTCOMES = ("CONFIRMED", "NOT_OBSERVED", "INCONCLUSIVE")
 
 
+AS_PLANNED = Course()
+
+
 class Judged(NamedTuple):
     """What is read from a whole series: ledger, sets, gates, unqualified cases, rates over repetitions, pressure.
 
     `errors` say by trial why an evaluator made no judgement that a claim needs. `table` holds all sets side by side.
+    `course` is how the series went, `stops` what its rule came to.
     """
 
     ledger: LedgerCount
@@ -42,6 +47,8 @@ class Judged(NamedTuple):
     errors: Errors = {}
     pressure: Sequence[PressureRead] = ()
     table: SetTable | None = None
+    course: Course = AS_PLANNED
+    stops: Sequence[ToldStop] = ()
 
 
 def declared_request(case: Case | None) -> str | None:
@@ -73,6 +80,8 @@ def render_series(
     page += (*render_sets(plan, judged.sets, judged.unqualified, look), *(((),) if judged.sets else ()))
     under = render_pressure(judged.pressure, look)
     page += (*under, ()) if under else ()
+    went = render_course(plan, judged.course, judged.stops, look)
+    page += (*went, ()) if went else ()
     rates = render_tallies(judged.tallies, look)
     page += (*rates, ()) if rates else ()
     if judged.unqualified:

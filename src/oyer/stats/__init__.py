@@ -23,6 +23,7 @@ from oyer.stats.paired import (
 )
 from oyer.stats.proportions import (
     CONFIDENCE,
+    Anytime,
     Interval,
     Rate,
     rate_of,
@@ -62,6 +63,7 @@ __all__ = [
     "MANY_CASES",
     "RESAMPLES",
     "Agreement",
+    "Anytime",
     "CaseCounts",
     "CasesRate",
     "Chance",

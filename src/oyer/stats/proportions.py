@@ -16,7 +16,17 @@ from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-__all__ = ["CONFIDENCE", "Interval", "Rate", "rate_of", "standard_error", "wilson", "wilson_worst_case", "worst_case"]
+__all__ = [
+    "CONFIDENCE",
+    "Anytime",
+    "Interval",
+    "Rate",
+    "rate_of",
+    "standard_error",
+    "wilson",
+    "wilson_worst_case",
+    "worst_case",
+]
 
 CONFIDENCE = 0.95
 
@@ -31,11 +41,19 @@ class Interval(NamedTuple):
     high: float
 
 
+class Anytime(NamedTuple):
+    """Limits that hold at whatever time a series stopped, but for a chance of alpha in all."""
+
+    alpha: float
+    limits: Interval
+
+
 class Rate(NamedTuple):
     """`k` of `decided`, with what is undecided beside it. Never printed without the three.
 
     `value` is None where nothing is decided; `interval` is None where fewer than two are, with the reason in words.
     `bounds` are exact: every undecided trial first as a failure, then as a success. `limits` hold for both readings.
+    After a rule that looked at the trials neither holds: both are None, and `sequence` has the limits that do.
     """
 
     k: int
@@ -46,6 +64,7 @@ class Rate(NamedTuple):
     bounds: tuple[Fraction, Fraction] | None
     limits: Interval | None
     why_not: str | None
+    sequence: Anytime | None = None
 
 
 def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
