@@ -219,8 +219,8 @@ def _row(first: SeriesSide, second: SeriesSide, asked: Asked) -> DiffRow:
     counts = [CaseCounts(*counted_words(each, asked.word)) for each in said]
     return DiffRow(
         asked,
-        tally_of(asked, first.subject, said[0]),
-        tally_of(asked, second.subject, said[1]),
+        tally_of(asked, first.subject, said[0], first.given),
+        tally_of(asked, second.subject, said[1], second.given),
         Sides(asked.case, counts[0], counts[1], pairs),
     )
 
