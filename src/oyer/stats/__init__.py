@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from oyer.stats.agreement import Agreement, Coefficient, agreement
 from oyer.stats.discrimination import Discrimination, SetCounts, d_prime, discrimination
+from oyer.stats.effect import Effect, Pair, effect_of_pressure
 from oyer.stats.exact import clopper_pearson, excluded_at_worst, excluded_by_none, trials_to_exclude
 from oyer.stats.judged import Corrected, JudgeCounts, corrected_rate, judge_power
 from oyer.stats.paired import (
@@ -55,7 +56,7 @@ from oyer.stats.sequential import (
     sprt_look,
 )
 from oyer.stats.summaries import Summary, summarise
-from oyer.stats.survival import RESAMPLES, Effect, Hazard, Life, Pair, Survival, effect_of_pressure, survival
+from oyer.stats.survival import RESAMPLES, Hazard, Life, Survival, survival
 from oyer.stats.two_sides import TwoProportions, two_proportions
 
 __all__ = [
