@@ -12,9 +12,9 @@ from typing import NamedTuple
 from oyer.adjudicate.gate_tree import UNDECIDED_WORDS, Kind, Operand
 from oyer.adjudicate.gate_values import GateInput, instances
 from oyer.adjudicate.sets import speaking
-from oyer.records import Case, Outcome
+from oyer.records import Case, Comparison, MatchedSet, Outcome, PlannedTrial
 
-__all__ = ["Asked", "Said", "asked_of", "counted_words", "said_of"]
+__all__ = ["Asked", "Said", "asked_of", "by_case", "counted_words", "said_of"]
 
 
 class Asked(NamedTuple):
@@ -66,6 +66,31 @@ def _of_case(case: Case, rubrics: Mapping[str, str], is_trap: bool) -> Iterator[
         yield Asked("performed", case.id, "", "completed", f"performed({case.id})", together)
     if is_trap:
         yield Asked("set", case.id, "", "DISCRIMINATES", f"set({case.id})", "DISCRIMINATES of matched sets")
+
+
+def by_case(given: GateInput) -> dict[str, GateInput]:
+    """Return what a series shows of each case by itself, so that `said_of` need not look through all of it.
+
+    A set keeps the comparisons of its members.
+    """
+    trials: dict[str, list[PlannedTrial]] = {case.id: [] for case in given.plan.cases}
+    for trial in given.plan.trials:
+        trials[trial.case].append(trial)
+    compared: dict[str, list[Comparison]] = {}
+    for comparison in given.comparisons:
+        compared.setdefault(comparison.case, []).append(comparison)
+    sets: dict[str, list[MatchedSet]] = {}
+    for one in given.sets:
+        sets.setdefault(one.trap, []).append(one)
+    found: dict[str, GateInput] = {}
+    for case, planned in trials.items():
+        members = dict.fromkeys((case, *(member.case for one in sets.get(case, ()) for member in one.members)))
+        found[case] = given._replace(
+            plan=given.plan.model_copy(update={"trials": tuple(planned)}),
+            comparisons=tuple(one for name in members for one in compared.get(name, ())),
+            sets=tuple(sets.get(case, ())),
+        )
+    return found
 
 
 def said_of(given: GateInput, asked: Asked, subject: str) -> tuple[Said, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from oyer.adjudicate.asked import Asked, Said, asked_of, counted_words, said_of
+from oyer.adjudicate.asked import Asked, Said, asked_of, by_case, counted_words, said_of
 from oyer.adjudicate.contrast import TOO_FEW, Contrast, Question, Sides, contrasts
 from oyer.adjudicate.gate_values import GateInput, ledger_line
 from oyer.adjudicate.pairs import counted_pairs
@@ -67,7 +67,8 @@ class DiffTest(NamedTuple):
 class Difference(NamedTuple):
     """Two series side by side. `family` are the cases that are tested together, None where all are.
 
-    `unfixed` says why no test of a fixed number of trials holds here; empty where it does.
+    `unfixed` says why no test of a fixed number of trials holds here; empty where it does. `budget` says which of them
+    a budget stopped.
     """
 
     subjects: tuple[tuple[str, str], ...]
@@ -78,6 +79,7 @@ class Difference(NamedTuple):
     tests: tuple[DiffTest, ...]
     family: tuple[str, ...] | None
     unfixed: str
+    budget: str
     seed: int
     draws: int
 
@@ -122,11 +124,14 @@ def compare_series(
     left: dict[tuple[str, str], None] = {}
     cases: dict[str, None] = {}
     for first, second in sides:
+        alone = by_case(first.given), by_case(second.given)
         common = _common(first, second, only)
         cases |= dict.fromkeys(common)
         compared = _alike(first, second, common)
         left |= dict.fromkeys(compared.left_out)
-        rows += [_row(first, second, asked) for asked in compared.asked]
+        for asked in compared.asked:
+            given = [each[asked.case] for each in alone]
+            rows.append(_row(first._replace(given=given[0]), second._replace(given=given[1]), asked))
     one, other = sides[0]
     family, unfixed = _family(one, other), _unfixed(one, other)
     groups = _groups(rows, several=len(sides) > 1)
@@ -144,6 +149,7 @@ def compare_series(
         tests=tests,
         family=family,
         unfixed=unfixed,
+        budget=_budget(one, other),
         seed=seed,
         draws=draws,
     )
@@ -151,14 +157,10 @@ def compare_series(
 
 def _common(first: SeriesSide, second: SeriesSide, only: Collection[str]) -> tuple[str, ...]:
     """The cases that are the same on both sides and planned for both subjects, in the order of the first plan."""
-    planned = [
-        {
-            case.id: (case.digest, case.world)
-            for case in side.given.plan.cases
-            if any((trial.case, trial.subject) == (case.id, side.subject) for trial in side.given.plan.trials)
-        }
-        for side in (first, second)
-    ]
+    planned = []
+    for side in (first, second):
+        ran = {trial.case for trial in side.given.plan.trials if trial.subject == side.subject}
+        planned.append({case.id: (case.digest, case.world) for case in side.given.plan.cases if case.id in ran})
     return tuple(name for name, pin in planned[0].items() if planned[1].get(name) == pin and (not only or name in only))
 
 
@@ -186,6 +188,7 @@ def _alike(first: SeriesSide, second: SeriesSide, common: Collection[str]) -> Co
     asked = [
         {one.about: one for one in asked_of(side.given, side.cases) if one.case in common} for side in (first, second)
     ]
+    same = frozenset(_common(first, second, ()))
     found: list[Asked] = []
     left: list[tuple[str, str]] = []
     for about in dict.fromkeys((*asked[0], *asked[1])):
@@ -193,7 +196,7 @@ def _alike(first: SeriesSide, second: SeriesSide, common: Collection[str]) -> Co
         if one is None or about not in asked[1]:
             left.append((about, f"only the {'second' if one is None else 'first'} series was asked that"))
             continue
-        moved = _moved_control(first, second, one)
+        moved = _moved_control(first, one, same)
         if moved:
             left.append((about, moved))
         else:
@@ -201,12 +204,11 @@ def _alike(first: SeriesSide, second: SeriesSide, common: Collection[str]) -> Co
     return Compared(tuple(found), tuple(left))
 
 
-def _moved_control(first: SeriesSide, second: SeriesSide, asked: Asked) -> str:
+def _moved_control(first: SeriesSide, asked: Asked, same: Collection[str]) -> str:
     """A set is the same set only with the same controls."""
     if asked.kind != "set":
         return ""
     controls = first.cases[asked.case].controls
-    same = _common(first, second, ())
     moved = [name for name in (*controls.negative, *controls.positive) if name not in same]
     return f"its control {moved[0]} is not the same case in both" if moved else ""
 
@@ -258,6 +260,16 @@ def _unfixed(first: SeriesSide, second: SeriesSide) -> str:
         return ""
     told = f"the number of trials of the {' and the '.join(which)} series followed what they showed"
     return f"{told}: no test of a fixed number holds"
+
+
+def _budget(first: SeriesSide, second: SeriesSide) -> str:
+    which = [name for name, side in (("first", first), ("second", second)) if side.given.stopped == "budget"]
+    told = " and the ".join(which)
+    return (
+        f"a budget stopped the {told} series: these are the trials that ran, whose number nothing fixed"
+        if which
+        else ""
+    )
 
 
 def _test(found: Contrast, *, more_is_better: bool) -> DiffTest:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from oyer.adjudicate.anytime import limits_of
-from oyer.adjudicate.asked import Asked, Said, asked_of, said_of
+from oyer.adjudicate.asked import Asked, Said, asked_of, by_case, said_of
 from oyer.adjudicate.gate_values import PLANNED, GateInput, Stopped
 from oyer.records import Case, Sequential
 from oyer.stats import Anytime, Rate, excluded_at_worst, rate_of
@@ -53,9 +53,10 @@ class Tally(NamedTuple):
 
 def tallies(given: GateInput, cases: Mapping[str, Case]) -> Iterator[Tally]:
     """Yield every tally of a series: by case and subject in the order of the plan."""
+    alone = by_case(given)
     for asked in asked_of(given, cases):
         for subject in given.plan.subjects:
-            said = said_of(given, asked, subject)
+            said = said_of(alone[asked.case], asked, subject)
             if said:
                 yield tally_of(asked, subject, said, given)
 

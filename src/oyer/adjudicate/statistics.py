@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from oyer.adjudicate.asked import Asked, asked_of, counted_words, said_of
+from oyer.adjudicate.asked import Asked, asked_of, by_case, counted_words, said_of
 from oyer.adjudicate.contrast import Contrast, contrasts
 from oyer.adjudicate.gate_values import GateInput, Stopped, ledger_line
 from oyer.adjudicate.pairs import PairedQuestion, pairs_of
@@ -171,9 +171,10 @@ def statistics_of(
 
 
 def _rates(given: GateInput, cases: Mapping[str, Case]) -> Iterator[RateOf]:
+    alone = by_case(given)
     for asked in asked_of(given, cases):
         for subject in given.plan.subjects:
-            said = said_of(given, asked, subject)
+            said = said_of(alone[asked.case], asked, subject)
             if not said:
                 continue
             k, decided, undecided = counted_words(said, asked.word)
@@ -192,7 +193,7 @@ def _rates(given: GateInput, cases: Mapping[str, Case]) -> Iterator[RateOf]:
                 first_attempt=ruled_rate(rule, asked, asked.word, counted_words(said, asked.word, first=True)),
                 none_seen=_none_seen(rate) if k == 0 and decided > 1 else None,
                 tries=_tries([CaseCounts(k, decided, undecided)]),
-                spontaneous=_spontaneous(given, asked, subject),
+                spontaneous=_spontaneous(alone[asked.case], asked, subject),
             )
 
 

@@ -365,9 +365,12 @@ def _resolved(loaded: LoadedRecord[TrialSuite], scope: Scope) -> LoadedRecord[Tr
     for one in loaded.record.cases:
         family = scope.families.get(one.case) if one.case not in scope.cases else None
         cases += [SuiteCase(case=name) for name in family] if family is not None else [one]
-    if tuple(cases) == loaded.record.cases:
+    declared = loaded.record.aggregate
+    tested = tuple(each for name in declared.family for each in scope.families.get(name, (name,)))
+    if tuple(cases) == loaded.record.cases and tested == declared.family:
         return loaded
-    record = loaded.record.model_copy(update={"cases": tuple(cases)})
+    aggregate = declared.model_copy(update={"family": tested})
+    record = loaded.record.model_copy(update={"cases": tuple(cases), "aggregate": aggregate})
     return LoadedRecord(record, digest(record), loaded.document)
 
 

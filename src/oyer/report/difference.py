@@ -66,8 +66,8 @@ def render_difference(
             page += fold([say(about, "accent")], look, indent="  ", hanging="    ")
         if test.decides:
             page += render_contrast(test.contrast, look, word=test.word.replace("_", " "), style=_STYLES[test.word])
-    if found.unfixed:
-        page += fold([say(found.unfixed, "warn")], look, indent="  ", hanging="    ")
+    for caveat in filter(None, (found.unfixed, found.budget)):
+        page += fold([say(caveat, "warn")], look, indent="  ", hanging="    ")
     style: Style = {1: "bad", 5: "warn"}.get(found.exit_code, "good")  # type: ignore[assignment]
     page += ((), *fold([say(answer_of(found), style)], look))
     told = "These are the trials that ran, under these pins: what else changed between the two is listed above, and "
@@ -110,6 +110,7 @@ def difference_value(found: Difference, pins: Sequence[LockDifference]) -> dict[
         "rows": [_row_value(row) for row in found.rows],
         "family": None if found.family is None else list(found.family),
         "unfixed": found.unfixed or None,
+        "budget": found.budget or None,
         "tests": [_test_value(test) for test in found.tests],
         "seed": found.seed,
         "draws": found.draws,

@@ -210,3 +210,21 @@ def test_a_broken_project_file_is_told_with_the_rest(
     told = capsys.readouterr().err
     assert "oyer.yaml:2:1: suite" in told
     assert f"{path}:34:20: thresholds.pass" in told
+
+
+def test_a_declared_family_may_name_many_cases_by_one_id(tmp_path: Path) -> None:
+    text = """\
+oyer: Case@1
+id: greet
+effect_class: none
+vary: {name: [Ada, Grace]}
+prompt: Greet {var.name}.
+---
+oyer: TrialSuite@1
+id: greetings
+cases: [greet]
+aggregate: {family: [greet]}
+"""
+    suite = load_suite(str(write(tmp_path, text)))
+    listed = tuple(one.case for one in suite.suite.cases)
+    assert (len(listed), suite.suite.aggregate.family) == (2, listed)
