@@ -199,6 +199,31 @@ def one_case(draw: Draw, count: int) -> Iterator[Found]:
     yield Found("decided whatever was lost: false ones", decided / count, told_of, ALPHA, at_least=False)
 
 
+def families(draw: Draw, count: int) -> Iterator[Found]:
+    """Everything that two series alike in truth are asked: how often anything at all is decided."""
+    points = []
+    for cases, tries in ((3, 10), (5, 20), (8, 4)):
+        wrong = 0
+        for number in range(count):
+            questions = []
+            for name in ("a", "b"):
+                sides = []
+                for at, p in enumerate(chances(draw, cases, 0.5, 0.3)):
+                    k = draw.binomial(tries, p, 2)
+                    lost = draw.binomial(1, 0.2, 2)
+                    # A lost trial is one that would have failed, where there is one: on either side alike.
+                    each = [CaseCounts(int(one), tries - int(gone), int(gone)) for one, gone in
+                            zip(np.minimum(k, tries - lost), lost, strict=True)]  # fmt: skip
+                    sides.append(Sides(f"{name}{at}", each[0], each[1]))
+                questions.append(Question(name, tuple(sides)))
+            found = contrasts(questions, seed=number, draws=500)
+            wrong += any(one.word in ("higher", "lower") for one in found)
+        points.append((wrong / count, f"2 questions of {cases} cases x {tries} repeats, some trials lost"))
+    yield Found(
+        "a family of tests: anything falsely decided", *worst(iter(points), highest=True), ALPHA, at_least=False
+    )
+
+
 def judges(draw: Draw, count: int) -> Iterator[Found]:
     """A rate that a fallible judge gives, corrected."""
     points = []
@@ -225,6 +250,7 @@ GROUPS: tuple[tuple[Callable[[Draw, int], Iterator[Found]], float], ...] = (
     (comparisons, 0.5),
     (sequences, 0.5),
     (one_case, 1.0),
+    (families, 0.5),
     (judges, 2.0),
 )
 """What is simulated, and how many times of `--count`."""

@@ -46,7 +46,7 @@ FORMULAS: Mapping[str, Formula] = {
         "sqrt(p (1 - p) / n)",
         "the variance of a binomial share",
         _CASE,
-        "from 2 decided trials, none undecided; for scale, the limits are the intervals",
+        "none undecided, some of either kind: where all are alike it would say 0; the limits are what holds",
     ),
     "exact": Formula(
         "Clopper-Pearson: quantiles of the beta distribution, in the worst case of the undecided trials",
@@ -86,7 +86,7 @@ FORMULAS: Mapping[str, Formula] = {
         "standard error of the mean over trials, clustered by case, with G / (G - 1)",
         "K.-Y. Liang, S. L. Zeger, Biometrika 73 (1986) 13-22",
         _CASES,
-        "from 2 cases with a decided trial",
+        "from 2 cases with a decided trial, not all alike",
     ),
     "spread": Formula(
         "standard deviation of case means; pooled standard deviation of repeats within a case",

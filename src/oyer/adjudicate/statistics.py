@@ -220,7 +220,7 @@ def _over_cases(rates: Sequence[RateOf], *, ruled: bool) -> Iterator[OverCases]:
         if len(found) > 1:
             counts = [CaseCounts(one.rate.k, one.rate.decided, one.rate.undecided) for one in found]
             cases = tuple(one.asked.case for one in found)
-            error, apart = clustered_error(counts), spread(counts)
+            error, apart = clustered_error(counts) or None, spread(counts)  # 0 where all are alike: no certainty
             rate = cases_rate(counts)
             if ruled:
                 why = "a rule that looked at the cases decided their number"

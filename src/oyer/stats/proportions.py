@@ -83,9 +83,12 @@ def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
 
 
 def standard_error(k: int, n: int) -> float | None:
-    """Return sqrt(p (1 - p) / n) of independent trials; None for fewer than two, of which nothing can be told."""
+    """Return sqrt(p (1 - p) / n) of independent trials.
+
+    None for fewer than two trials, and where all came out alike: the formula would say 0, and nothing is that certain.
+    """
     _require_counts(k, n, 0)
-    return sqrt(k * (n - k) / n) / n if n > 1 else None
+    return sqrt(k * (n - k) / n) / n if n > 1 and 0 < k < n else None
 
 
 def worst_case(k: int, decided: int, undecided: int) -> tuple[Fraction, Fraction]:

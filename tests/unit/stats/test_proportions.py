@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from oyer.stats import Interval, rate_of, wilson, wilson_worst_case, worst_case
+from oyer.stats import Interval, rate_of, standard_error, wilson, wilson_worst_case, worst_case
 
 NEWCOMBE = {
     (81, 263): (0.2553, 0.3662),
@@ -119,3 +119,9 @@ def test_the_spread_of_eight_agrees_with_the_closed_form() -> None:
     variance = ((half * (8 + z * z) / z) ** 2 - z * z / 4) / 8
     assert (variance / 8) ** 0.5 == pytest.approx(0.171, rel=0.05)
     assert variance == pytest.approx(5 / 8 * 3 / 8)
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 0), (1, 1), (0, 9), (9, 9)])
+def test_a_standard_error_is_never_nothing(k: int, n: int) -> None:
+    assert standard_error(k, n) is None
+    assert standard_error(5, 8) == pytest.approx((5 / 8 * 3 / 8 / 8) ** 0.5)
