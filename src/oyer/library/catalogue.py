@@ -50,8 +50,8 @@ def packaged_cases() -> tuple[Packaged, ...]:
 
 @cache
 def packaged_suites() -> tuple[Packaged, ...]:
-    """List every packaged suite."""
-    return tuple(_listed("suites", "TrialSuite@1"))
+    """List every packaged suite by name, so that the parts of one come after it."""
+    return tuple(sorted(_listed("suites", "TrialSuite@1"), key=lambda suite: suite.name))
 
 
 def _listed(place: str, kind: str) -> Iterator[Packaged]:

@@ -40,6 +40,8 @@ def test_every_packaged_case_is_listed_once_and_found() -> None:
 def test_every_packaged_suite_is_listed_and_found() -> None:
     names = [suite.name for suite in packaged_suites()]
     assert [name for name in names if name.split("/")[0] != "sphinx"] == ["first-judgement"]
+    assert names == sorted(names)  # the families of a suite come after it
+    assert names.count("sphinx") == 1
     found = find_suite("first-judgement")
     assert found is not None
     assert found.name == "first-judgement.yaml"
