@@ -12,8 +12,8 @@ from pathlib import Path
 from golden_script import LISTING_DIGEST, SUBJECT, Ticks, TrialScript, golden_case
 
 from oyer.adjudicate import derive_series, derived_files
-from oyer.evidence import VOCABULARY, Envelope, digest_of
-from oyer.plan import build_plan, outcome_form
+from oyer.evidence import LEDGER_VERSION, VOCABULARY, Envelope, digest_of
+from oyer.plan import Rule, build_plan, outcome_form
 from oyer.records import (
     Case,
     Condition,
@@ -25,6 +25,7 @@ from oyer.records import (
     Plan,
     PlannedTrial,
     Record,
+    Sequential,
     Series,
     SubjectPin,
     canonical_bytes,
@@ -52,12 +53,19 @@ class GoldenSeries:
         name: str = NAME,
         gateway: bool = False,
         repeat: int = 1,
+        rule: Sequential | None = None,
     ) -> None:
         self.name, self.gateway = name, gateway
         self.loaded: LoadedCase = golden_case()
         world = str(directory_digest(()))
         self.plan: Plan = build_plan(
-            [self.loaded], subjects, seed=7, repeat=repeat, conditions=conditions, worlds={"golden": world}
+            [self.loaded],
+            subjects,
+            seed=7,
+            repeat=repeat,
+            conditions=conditions,
+            worlds={"golden": world},
+            rule=Rule(rule),
         )
         plan = canonical_bytes(self.plan)
         pins: dict[str, bytes] = {self.loaded.digest: canonical_bytes(self.loaded.case)}
@@ -85,6 +93,7 @@ class GoldenSeries:
             pins,
             clock=self.clock,
             plan_signature=None if sign_plan is None else sign_plan(plan),
+            ledger_version=1 if rule is None else LEDGER_VERSION,
         )
 
     def claim(self, planned: PlannedTrial, attempt: int = 1) -> TrialScript:

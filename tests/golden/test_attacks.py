@@ -26,7 +26,7 @@ def test_no_cell_is_empty_and_no_name_stands_twice() -> None:
 
 
 def test_every_ground_is_good_before_it_is_attacked(made: Grounds) -> None:
-    judged = ("judged", "judged_foreign", "pressed", "sequence")
+    judged = ("judged", "judged_foreign", "pressed", "sequence", "stopped")
     for name in ("plain", "foreign", "pair", "retried", "hardened", *judged):
         assert verify_files(good(made, signed=False, name=name).files).exit_code == 0, name
 

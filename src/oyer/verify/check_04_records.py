@@ -130,6 +130,10 @@ def _disagreements(manifest: Series, plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _unplanned(manifest: Series, plan: Plan, pinned: Mapping[str, Record]) -> Iterator[tuple[str, str, str]]:
     """Yield where worlds or models were pinned when the series opened that are not the planned ones."""
+    suite = pinned.get(plan.suite) if plan.suite is not None else None
+    declared = None if not isinstance(suite, TrialSuite) else (suite.repeat.sequential, suite.repeat.budget)
+    if declared is not None and declared != (plan.repeat.sequential, plan.repeat.budget):
+        yield "E-PLAN-RULE", "the plan stops by another rule or budget than its suite declares", "plan.json"
     worlds = {case.id: case.world for case in plan.cases}
     for by_case in manifest.pinsets.values():
         for case, name in by_case.items():

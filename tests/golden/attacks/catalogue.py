@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attacks import on_bundle, on_journals, on_judging, on_pressure, on_records, on_sequences, on_store
+from attacks import on_bundle, on_journals, on_judging, on_pressure, on_records, on_sequences, on_stops, on_store
 from attacks.kinds import JOURNALS, KINDS, MECHANISMS, Attack
 
 __all__ = ["CANNOT_EXIST", "CATALOGUE", "reason_for"]
@@ -14,6 +14,7 @@ CATALOGUE: tuple[Attack, ...] = (
     *on_judging.ROWS,
     *on_pressure.ROWS,
     *on_sequences.ROWS,
+    *on_stops.ROWS,
     *on_bundle.ROWS,
 )
 

@@ -19,6 +19,7 @@ from golden_judged import build_judged
 from golden_memory import MemoryReader, files_of
 from golden_pressed import build_pressed
 from golden_sequence import build_sequence
+from golden_stopped import build_stopped
 from golden_tamper import Forger, events_of, failing
 
 from attacks.kinds import Attack, Expected
@@ -75,6 +76,7 @@ class Grounds(NamedTuple):
     judged_foreign: Mapping[str, bytes]
     pressed: Mapping[str, bytes]
     sequence: Mapping[str, bytes]
+    stopped: Mapping[str, bytes]
     operator: Pair
     registrar: Pair
     forger: Pair
@@ -105,7 +107,7 @@ class MemoryForger(Forger):
         if edited:
             self.edit_json("series.json", lambda manifest: manifest.update(plan=digest_of(plan)))
         body = {"plan": digest_of(plan), "manifest": digest_of(self.files.get("series.json", b""))}
-        self.edit_ledger(lambda records: records[0].update(body=body))
+        self.edit_ledger(lambda records: records[0]["body"].update(body))
 
     def derive(self) -> None:
         """Derive everything that follows from evidence anew, as whoever wants to leave no trace does."""
@@ -200,7 +202,8 @@ def _build(place: Path) -> Grounds:
     build_judged(place / "judged_foreign", name="another-series", breaks_in=1)
     build_pressed(place / "pressed")
     build_sequence(place / "sequence")
-    judged = ("judged", "judged_foreign", "pressed", "sequence")
+    build_stopped(place / "stopped")
+    judged = ("judged", "judged_foreign", "pressed", "sequence", "stopped")
     names = ("plain", "signed", "foreign", "pair", "retried", "hardened", *judged)
     return Grounds(*(files_of(place / name) for name in names), operator, registrar, forger)
 
