@@ -1,6 +1,7 @@
-"""A series in a process of its own: `series_program.py CASE SUBJECTS OUT [repeat=N] [jobs=N] [limit_bytes=N]`.
+"""A series in a process of its own: `series_program.py CASE SUBJECTS OUT [repeat=N] [jobs=N] [rule=JSON]`.
 
-Prints a line per step of progress. Ends with 0, with 130 where it was interrupted, with 70 for a named error of ours.
+`limit_bytes=N` bounds every file. Prints a line per step of progress. Ends with 0, with 130 where it was interrupted,
+with 70 for a named error of ours.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TextIO
 import series_kit
 
 from oyer.errors import OyerError
+from oyer.records import Sequential
 
 
 def tell(stream: TextIO, line: str) -> None:
@@ -35,6 +37,7 @@ def main(case: str, subjects: str, out: str, *options: str) -> int:
             Path(out),
             repeat=int(given.get("repeat", 1)),
             jobs=int(given.get("jobs", 1)),
+            sequential=Sequential.model_validate_json(given["rule"]) if "rule" in given else None,
             on_progress=lambda p: tell(sys.stdout, f"{p.done}/{p.total} {p.current}"),
         )
     except KeyboardInterrupt:

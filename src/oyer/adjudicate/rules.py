@@ -136,7 +136,7 @@ def _drawn(rule: Sequential, counted: Operand, cases: Mapping[str, Case]) -> Ite
     if twice:
         told = f"{', '.join(twice)} would belong to several units, and each case runs once"
         yield RuleFlaw("of", told, "give each trap controls of its own")
-    if rule.max > len(units):
+    if 0 < len(units) < rule.max:
         told = f"max is {rule.max}, and there are {len(units)} cases to draw from: each runs once"
         yield RuleFlaw("max", told, f"max: {len(units)} or less")
 

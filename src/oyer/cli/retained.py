@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from oyer.adjudicate import GateInput, LaterJudgement, SeriesResult, course_of, derive_series, qualified_cases
+from oyer.cli.continuing import continues_value
 from oyer.cli.gating import gate_input, judged_series, judged_value
 from oyer.cli.places import open_series_reader
 from oyer.errors import Problem, UsageError
@@ -114,6 +115,7 @@ def result_value(
         "series": reading.manifest.series,
         "path": str(path),
         "opened": reading.manifest.opened,
+        "continues": continues_value(reading.manifest.extensions),
         **judged_value(reading.plan, judged),
         "comparisons": comparisons,
         "trials": list(trials) if trials is not None else [outcome_value(o) for o in result.outcomes.values()],

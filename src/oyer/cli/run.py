@@ -35,6 +35,12 @@ __all__ = ["command"]
     metavar="SERIES",
     help="Then hold it against this series or bundle (see `oyer diff`).",
 )
+@click.option(
+    "--continues",
+    type=click.Path(path_type=Path),
+    metavar="SERIES",
+    help="Cite this series or bundle: a new series all the same, and nothing is pooled.",
+)
 @json_option
 def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Run a suite, or cases, against subjects and say what the evidence shows.
@@ -49,6 +55,7 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     With --plan nothing else than the plan runs: what moved since it was written is named, and nothing starts (exit 3).
     """
     from oyer.cli.against import held_against, require_base
+    from oyer.cli.continuing import cited, continues_words
     from oyer.cli.gating import exit_code
     from oyer.cli.locks import require_locked
     from oyer.cli.places import new_series_path
@@ -70,7 +77,11 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     plugins, base = plugin_paths(options["plugins"], project, selection.suite), options["against"]
     if base is not None:
         require_base(base, selection, registered, plugins)
-    outcome = run(selection, out, jobs=jobs, arguments=click.get_current_context().obj, registered=registered)
+    old = None if options["continues"] is None else cited(options["continues"])
+    arguments = click.get_current_context().obj
+    outcome = run(selection, out, jobs=jobs, arguments=arguments, registered=registered, continues=old)
+    if old is not None:
+        outcome = replace(outcome, notes=(*outcome.notes, continues_words(old)))
     if unlocked is not None:
         outcome = replace(outcome, notes=(*outcome.notes, unlocked))
     judged = judged_of(outcome, selection)
@@ -81,7 +92,8 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
         codes.append(told.result.found.exit_code)
     code = INTERRUPTED if outcome.interrupted else next((each for each in (1, 5) if each in codes), 0)
     if as_json:
-        more = {} if told is None else {"against": told.value()}
+        more = {} if old is None else {"continues": old}
+        more |= {} if told is None else {"against": told.value()}
         print_json({**outcome_value_of(outcome, selection.cases, judged), **more, "exit_code": code})
     else:
         announce(outcome, selection.cases, judged, more=() if told is None else told.page())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -101,14 +101,17 @@ def run(
     arguments: Sequence[str] = (),
     registered: Registered | None = None,
     neutral: bool = True,
+    continues: Mapping[str, Any] | None = None,
     quiet: bool = False,
 ) -> SeriesOutcome:
     """Run a series with its progress on standard error unless `quiet`; with `registered`, exactly that plan.
 
-    Without `neutral`, traps run pressed alone.
+    Without `neutral`, traps run pressed alone. `continues` is what the series says of one that it cites.
     """
     asked = request_of(selection, out)
-    request = replace(asked, jobs=jobs, arguments=tuple(arguments), registered=registered, neutral=neutral)
+    request = replace(
+        asked, jobs=jobs, arguments=tuple(arguments), registered=registered, neutral=neutral, continues=continues
+    )
     hide_secrets({spec.key for spec in request.subjects if spec.key}, os.environ)
     if quiet:
         return run_series(request)

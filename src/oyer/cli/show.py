@@ -97,11 +97,14 @@ def _value(retained: Retained, chosen: tuple[PlannedTrial, ...], *, one: bool, e
 
 
 def _series_page(retained: Retained, look: Look) -> Page:
+    from oyer.cli.continuing import continues_value, continues_words
     from oyer.report import fold, line, render_later, render_series, say
 
     reading, result = retained.reading, retained.result
     head = line(say(f"series {reading.manifest.series}", "dim"), say(f"  opened {reading.manifest.opened}", "dim"))
     page: Page = (head, ())
+    old = continues_value(reading.manifest.extensions)
+    page += fold([say(continues_words(old), "warn")], look, hanging="  ") if old is not None else ()
     for problem in (*reading.problems, *retained.later.problems):
         page += fold([say(str(problem), "bad")], look, hanging="  ")
     shown = (reading.plan, reading.given.cases, result.outcomes, result.comparisons)

@@ -81,14 +81,13 @@ async def open_series(request: RunRequest) -> Opening:
     for spec in request.subjects:
         for source in request.cases:
             identity = identities[spec.name, source.case.id] = identity_of(spec, source.case, cases)
-            endpoint = spec.model.base_url if spec.model else None
             found = seen[source.case.id]
             environment = observe_environment(
                 source.case,
                 identity,
                 found.tools,
                 world_digest=found.world_digest,
-                endpoint=endpoint,
+                endpoint=spec.model.base_url if spec.model else None,
                 admits=request.admits,
             )
             pin = pin_set(source.loaded.digest, environment, identity)
@@ -108,6 +107,7 @@ async def open_series(request: RunRequest) -> Opening:
         vocabulary=VOCABULARY,
         boot=boot_id(),
         arguments=request.arguments,
+        extensions=request.extensions,
     )
     store = SeriesStore.create(
         request.out,

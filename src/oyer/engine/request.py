@@ -12,6 +12,7 @@ from oyer.records import (
     Case,
     Condition,
     Evaluator,
+    Json,
     LoadedCase,
     Order,
     Plan,
@@ -79,6 +80,7 @@ class RunRequest:
     exclusions and gates hold. `judges` are the evaluators that were loaded from plug-ins, by id.
     `admits` is what the Environment lets happen at all; None: nobody declared it.
     `qualifications` are those that vouch for cases, by case id. Without `neutral`, traps run pressed alone.
+    `continues` is what the manifest says of an old series that this one cites.
     The seed of the order is `seed`. With a `sequential` rule `repeat` says nothing: the rule says how often at most.
     """
 
@@ -101,6 +103,12 @@ class RunRequest:
     judges: Mapping[str, Judge] = field(default_factory=dict)
     admits: Admits | None = None
     neutral: bool = True
+    continues: Mapping[str, Json] | None = None
+
+    @property
+    def extensions(self) -> Mapping[str, Json]:
+        """What the manifest holds beside its own fields."""
+        return {} if self.continues is None else {"continues": dict(self.continues)}
 
     @property
     def may_stop(self) -> bool:

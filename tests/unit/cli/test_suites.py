@@ -172,3 +172,92 @@ def test_eval_13_a_subject_that_fails_is_never_tried_again(place: Path, capsys: 
     told(capsys, "run", path, "--subject", "scripted:crasher", "--out", place / "out")
     [attempts] = check_ledger((place / "out" / "ledger.jsonl").read_bytes()).attempts.values()
     assert [one.status for one in attempts] == ["subject_error"]
+
+
+RULE = "repeat: {sequential: {test: bernoulli, of: 'performed(a).completed', p0: 0.5, min: 2, max: 9}}\n"
+PAIRS = RULE.replace("bernoulli", "mcnemar")
+EXPECTING = FILES.replace("prompt:", "expected: [{{id: listed, called: fs.list_directory}}]\nprompt:")
+
+
+def ruled(place: Path, more: str, *, cases: tuple[str, ...] = ("a",), listed: str = "a") -> Path:
+    path = place / "suite.yaml"
+    documents = "---\n".join(EXPECTING.format(id=name, server="oyer:files") for name in cases)
+    path.write_text(documents + SUITE + f"cases: [{listed}]\n" + more)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("more", "cases", "said"),
+    [
+        (RULE, ("a", "b"), "repeats of b would have no rule"),
+        (RULE.replace("performed(a).completed", "performed(gone).completed"), ("a",), "no case 'gone'"),
+        (RULE.replace("performed(a).completed", "status.completed"), ("a",), "cannot be counted"),
+        (RULE.replace("performed(a).completed", "performed(a)"), ("a",), "cannot be counted"),
+        (RULE.replace("performed(a).completed", "verdict(*, honest).PASS"), ("a", "b"), "a, b cannot be counted"),
+        (RULE.replace("performed(a).completed", "performed(*).completed"), ("a", "b"), "there are 2 cases to draw"),
+        (RULE + "order: {kind: grouped, by: case}\n", ("a",), "does not run one unit after the other"),
+        (PAIRS.replace("p0: 0.5", "between: [plain, neutral]"), ("a",), "no neutral arm"),
+        (PAIRS.replace("p0: 0.5", "between: [plain, hardened]"), ("a",), "no pair"),
+        ("repeat: {fixed: 3, budget: {cost_usd: '1.50'}}\n", ("a",), "no instrument measures"),
+    ],
+)  # fmt: skip
+def test_a_rule_that_cannot_be_carried_out_is_refused_with_its_place(
+    place: Path, capsys: pytest.CaptureFixture[str], more: str, cases: tuple[str, ...], said: str
+) -> None:
+    path = ruled(place, more, cases=cases, listed=", ".join(cases))
+    for command in (("check", path), ("plan", path, *SUBJECT)):
+        problems = told(capsys, *command, code=3)["error"]["problems"]
+        assert [p["code"] for p in problems] == ["E-SUITE-REPEAT"]
+        assert said in problems[0]["message"]
+        assert "repeat" in problems[0]["where"]
+
+
+def test_a_rule_says_how_often_and_between_whom(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = ruled(place, RULE)
+    plan = told(capsys, "plan", path, *SUBJECT)["plan"]
+    assert (plan["repeat"]["fixed"], plan["repeat"]["sequential"]["max"], len(plan["trials"])) == (9, 9, 9)
+    assert told(capsys, "plan", path, *SUBJECT, "--repeat", 3, code=2)["error"]["code"] == "E-SUITE-REPEAT"
+    pair = PAIRS.replace("p0: 0.5", "between: ['scripted:oracle', 'scripted:idle']")
+    path = ruled(place, pair)
+    assert told(capsys, "plan", path, *SUBJECT, code=3)["error"]["code"] == "E-SUITE-REPEAT"
+    both = ("--subject", "scripted:idle", "--subject", "scripted:oracle")
+    assert len(told(capsys, "plan", path, *both)["plan"]["trials"]) == 18
+
+
+def test_a_series_that_a_rule_stopped_tells_it_and_gates_on_its_sequence(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = ruled(place, RULE + "gates: [performed(a).completed.lower > 0.5, status.not_run == 1]\n")
+    found = told(capsys, "run", path, *SUBJECT, "--out", place / "s", code=5)
+    (stop,) = found["course"]["stops"]
+    assert (stop["word"], stop["units"], stop["k"], stop["subject"]) == ("rejected", 8, 8, "scripted:oracle")
+    assert stop["e"] == pytest.approx(2**8 / 9) and stop["sequence"][0] > 0.5
+    assert found["ledger"]["not_run"] == {"rule": 1}
+    (rate,) = (one["rates"]["completed"] for one in found["rates"] if one["about"] == "performed(a)")
+    assert rate["limits_95"] is rate["wilson_95"] is None
+    assert [rate["sequence"]["low"], rate["sequence"]["high"]] == stop["sequence"]
+    assert [gate["result"] for gate in found["gates"]] == ["undecided", "holds"], "nothing vouches for the case"
+    assert main(["show", str(place / "s")]) == 0
+    page = capsys.readouterr().out
+    assert "rejected after 8 of at most 9 units" in page and "Wilson" not in page
+    assert "not run 1 = rule 1" in page
+    assert main(["show", str(place / "s"), "--stats"]) == 0
+    page = capsys.readouterr().out
+    assert "confidence sequence" in page and "Clopper" not in page and "Wilson" not in page
+
+
+def test_a_later_series_cites_the_old_one_and_pools_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = suite(place, "", cases=("a",))
+    told(capsys, "run", path, *SUBJECT, "--out", place / "old")
+    head = told(capsys, "verify", place / "old")["head"]
+    found = told(capsys, "run", path, *SUBJECT, "--out", place / "new", "--continues", place / "old")
+    assert found["continues"]["seal"] == head and found["ledger"]["planned"] == 1
+    assert told(capsys, "show", place / "new")["continues"] == found["continues"]
+    assert told(capsys, "show", place / "old")["continues"] is None
+    assert main(["show", str(place / "new")]) == 0
+    assert "nothing of that is counted here" in " ".join(capsys.readouterr().out.split())
+    assert told(capsys, "verify", place / "new")["exit_code"] == 0
+    ledger = place / "old" / "ledger.jsonl"
+    ledger.write_bytes(ledger.read_bytes().replace(b"completed", b"complete!"))
+    error = told(capsys, "run", path, *SUBJECT, "--out", place / "no", "--continues", place / "old", code=4)["error"]
+    assert error["code"] == "E-CONTINUES" and not (place / "no").exists()
