@@ -41,6 +41,8 @@ __all__ = [
 
 MANY_CASES = 20
 """From so many cases on a bootstrap over cases is offered."""
+MANY_PAIRS = 1_000
+"""Up to so many pairs that differ McNemar's test is worked out in whole numbers."""
 ALL_FLIPS = 14
 """Up to so many differences that are not 0 every flip is counted; beyond it `draws` are drawn."""
 
@@ -73,9 +75,18 @@ def mcnemar(b: int, c: int, alike: int, undecided: int = 0) -> McNemar:
     if min(b, c, alike, undecided) < 0:
         raise ValueError(f"not counts of pairs: {b}, {c}, {alike}, {undecided}")
     m = b + c
-    p = min(1.0, 2 * sum(comb(m, j) for j in range(min(b, c) + 1)) / 2**m) if m else 1.0
+    p = min(1.0, 2 * _fair_tail(min(b, c), m)) if m else 1.0
     decided = m + alike
     return McNemar(b, c, alike, undecided, p, Fraction(b - c, decided) if decided else None)
+
+
+def _fair_tail(k: int, m: int) -> float:
+    """Return the chance of at most k heads in m throws of a fair coin; in whole numbers where that is quick."""
+    if m <= MANY_PAIRS:
+        return float(sum(comb(m, j) for j in range(k + 1)) / 2**m)
+    from scipy.special import bdtr
+
+    return float(bdtr(k, m, 0.5))
 
 
 def mcnemar_worst_case(b: int, c: int, alike: int, undecided: int) -> tuple[McNemar, McNemar]:

@@ -13,13 +13,16 @@ near the ends (exactly: 83 % for three trials on each side).
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb, sqrt
+from math import comb, exp, fsum, lgamma, sqrt
 from typing import NamedTuple
 
 from oyer.stats.exact import clopper_pearson
 from oyer.stats.proportions import CONFIDENCE, Interval
 
 __all__ = ["TwoProportions", "two_proportions"]
+
+MANY_TRIALS = 2_000
+"""Up to so many trials on both sides together the test is worked out in whole numbers."""
 
 
 class TwoProportions(NamedTuple):
@@ -44,8 +47,25 @@ def two_proportions(k1: int, n1: int, k2: int, n2: int, confidence: float = CONF
 def _exact(k1: int, n1: int, k2: int, n2: int) -> float:
     """Return twice the smaller tail of the hypergeometric distribution of k1, with all margins as they are."""
     total = k1 + k2
-    ways = {k: comb(n1, k) * comb(n2, total - k) for k in range(max(0, total - n2), min(n1, total) + 1)}
+    least, most = max(0, total - n2), min(n1, total)
+    if n1 + n2 > MANY_TRIALS:
+        return _by_logarithms(k1, n1, n2, range(least, most + 1), total)
+    ways = {k: comb(n1, k) * comb(n2, total - k) for k in range(least, most + 1)}
     every = sum(ways.values())
     below = sum(number for k, number in ways.items() if k <= k1)
     above = sum(number for k, number in ways.items() if k >= k1)
     return min(1.0, float(Fraction(2 * min(below, above), every)))
+
+
+def _by_logarithms(k1: int, n1: int, n2: int, ways: range, total: int) -> float:
+    """The same in floating point: whole numbers of so many digits take too long."""
+
+    def log_ways(k: int) -> float:
+        return -(lgamma(k + 1) + lgamma(n1 - k + 1) + lgamma(total - k + 1) + lgamma(n2 - total + k + 1))
+
+    logs = [log_ways(k) for k in ways]
+    top = max(logs)
+    weights = [exp(one - top) for one in logs]
+    at = k1 - ways.start
+    tail = min(fsum(weights[: at + 1]), fsum(weights[at:]))
+    return min(1.0, 2 * tail / fsum(weights))

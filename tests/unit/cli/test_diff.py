@@ -206,3 +206,36 @@ def test_what_an_interruption_left_is_undecided(
     row = found["rows"][0]
     assert "not_run" in row["second"]["why"]
     assert row["second"]["decided"] + row["second"]["undecided"] == 6
+
+
+PLUGIN = """\
+import oyer
+
+
+@oyer.evaluator(id="mine", needs="protocol")
+def mine(evidence: oyer.Evidence) -> oyer.Opinion:
+    calls = evidence.calls("fs.list_directory")
+    return oyer.supported(*calls) if calls else oyer.unknown("it did not look")
+"""
+
+
+def test_verdicts_of_two_revisions_of_an_evaluator_are_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = listing_suite(tmp_path)
+    suite.write_text(suite.read_text().replace("{supports: listed}", "{evaluator: mine}"))
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text(PLUGIN)
+    other.write_text(PLUGIN + "# another revision\n")
+    asked = ("run", suite, "--subject", "scripted:oracle", "--repeat", 4, "--jobs", 4)
+    for plugin, name in ((one, "a"), (one, "b"), (other, "c")):
+        told(capsys, *asked, "--plugin", plugin, "--out", tmp_path / name, code=0)
+    a, b, c = (tmp_path / name for name in "abc")
+    assert set(codes(told(capsys, "diff", a, b, code=4))) == {"E-DIFF-UNVERIFIED"}, "its judgements were not made again"
+    same = told(capsys, "diff", a, b, "--plugin", one, code=5)
+    assert "in a family of 2" in same["tests"][0]["why"]
+    refused = told(capsys, "diff", a, c, "--plugin", one, "--plugin", other, code=3)
+    assert codes(refused) == ["E-DIFF-EVALUATOR"]
+    against = (*asked, "--plugin", other, "--out", tmp_path / "d", "--against", a)
+    assert set(codes(told(capsys, *against, code=4))) == {"E-DIFF-UNVERIFIED"}
+    assert not (tmp_path / "d").exists()

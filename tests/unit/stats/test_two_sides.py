@@ -19,6 +19,13 @@ def test_p_is_twice_the_smaller_tail_of_another_program(k1: int, n1: int, k2: in
     assert two_proportions(k1, n1, k2, n2).p == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-9)
 
 
+@pytest.mark.parametrize(("k1", "n1", "k2", "n2"), [(900, 1500, 960, 1500), (3, 4000, 15, 4100), (0, 2500, 2500, 2500)])
+def test_many_trials_are_worked_out_in_floating_point(k1: int, n1: int, k2: int, n2: int) -> None:
+    table = [[k1, n1 - k1], [k2, n2 - k2]]
+    tails = [fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
+    assert two_proportions(k1, n1, k2, n2).p == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-6)
+
+
 def test_the_difference_is_second_minus_first_and_p_does_not_know_which_is_which() -> None:
     found, turned = two_proportions(1, 4, 3, 4), two_proportions(3, 4, 1, 4)
     assert (found.difference, turned.difference) == (Fraction(1, 2), Fraction(-1, 2))
