@@ -23,6 +23,7 @@ __all__ = ["command"]
 @click.argument("series", type=click.Path(path_type=Path))
 @click.argument("trial", required=False)
 @click.option("--evidence", is_flag=True, help="With every message: original and delivered bytes.")
+@click.option("--long", "whole", is_flag=True, help="All of a large SERIES in full, not in a line each.")
 @click.option("--stats", is_flag=True, help="Every number of the SERIES instead: with formula, source and estimand.")
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="With --stats: seed of what is drawn; the plan's.")
 @click.option(
@@ -30,7 +31,14 @@ __all__ = ["command"]
 )
 @json_option
 def command(
-    series: Path, trial: str | None, evidence: bool, stats: bool, seed: int | None, draws: int, as_json: bool
+    series: Path,
+    trial: str | None,
+    evidence: bool,
+    whole: bool,
+    stats: bool,
+    seed: int | None,
+    draws: int,
+    as_json: bool,
 ) -> int:
     """Show what a SERIES shows, or one TRIAL of it (its name, a part of it such as a case, or its number
     in the plan, from 0).
@@ -45,7 +53,7 @@ def command(
         if stats:
             _statistics(retained, seed, draws, as_json=as_json)
         else:
-            _show(retained, trial, evidence=evidence, as_json=as_json)
+            _show(retained, trial, evidence=evidence, whole=whole, as_json=as_json)
     return 0
 
 
@@ -67,7 +75,7 @@ def _statistics(retained: Retained, seed: int | None, draws: int, *, as_json: bo
     print_page((*page, *render_statistics(found, look)))
 
 
-def _show(retained: Retained, trial: str | None, *, evidence: bool, as_json: bool) -> None:
+def _show(retained: Retained, trial: str | None, *, evidence: bool, whole: bool, as_json: bool) -> None:
     from oyer.cli.retained import find_trial
     from oyer.cli.terminal import look_of, print_json, print_page
 
@@ -79,7 +87,7 @@ def _show(retained: Retained, trial: str | None, *, evidence: bool, as_json: boo
     if trial is not None:
         print_page(_trial_page(retained, chosen[0], look, raw=evidence))
         return
-    print_page(_series_page(retained, look))
+    print_page(_series_page(retained, look, whole=whole))
     for planned in chosen if evidence else ():
         print_page(((), *_trial_page(retained, planned, look, raw=True)))
 
@@ -96,7 +104,7 @@ def _value(retained: Retained, chosen: tuple[PlannedTrial, ...], *, one: bool, e
     return {**shown, "exit_code": 0}
 
 
-def _series_page(retained: Retained, look: Look) -> Page:
+def _series_page(retained: Retained, look: Look, *, whole: bool) -> Page:
     from oyer.cli.continuing import continues_value, continues_words
     from oyer.report import fold, line, render_later, render_series, say
 
@@ -109,7 +117,7 @@ def _series_page(retained: Retained, look: Look) -> Page:
         page += fold([say(str(problem), "bad")], look, hanging="  ")
     shown = (reading.plan, reading.given.cases, result.outcomes, result.comparisons)
     later = render_later(retained.later.judgements, look)
-    return (*page, *render_series(*shown, look, retained.judged), *(((), *later) if later else ()))
+    return (*page, *render_series(*shown, look, retained.judged, whole=whole), *(((), *later) if later else ()))
 
 
 def _trial_page(retained: Retained, planned: PlannedTrial, look: Look, *, raw: bool) -> Page:

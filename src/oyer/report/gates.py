@@ -11,9 +11,9 @@ from typing import Any
 from oyer.adjudicate import GateResult
 from oyer.report.page import Look, Page, Style, fold, line, say
 
-__all__ = ["gate_value", "render_gates"]
+__all__ = ["GATE_WORDS", "gate_value", "render_gates"]
 
-_WORDS: Mapping[str, tuple[str, Style]] = {
+GATE_WORDS: Mapping[str, tuple[str, Style]] = {
     "holds": ("holds", "good"),
     "does_not_hold": ("does not hold", "bad"),
     "undecided": ("undecided", "warn"),
@@ -26,7 +26,7 @@ def render_gates(results: Sequence[GateResult], look: Look) -> Page:
         return ()
     page: Page = (line(say("Gates", "strong")),)
     for found in results:
-        word, style = _WORDS[found.result]
+        word, style = GATE_WORDS[found.result]
         page += (line("  ", say(f"{word:14}", style), say(found.gate)),)
         page += fold([say(found.sentence)], look, indent="    ")
     return (*page, *fold([say(f"They rest on: {results[0].ledger}", "dim")], look, indent="  ", hanging="    "))

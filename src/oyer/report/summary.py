@@ -12,6 +12,7 @@ from typing import NamedTuple
 from oyer.adjudicate import Course, GateResult, LedgerCount, PressureRead, SetTable, Tally, ToldStop, count_ledger
 from oyer.records import LAYERS, Case, Comparison, MatchedSet, Outcome, Plan
 from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
+from oyer.report.brief import MANY, brief_gates, brief_sets, brief_trials, brief_unqualified, where_the_rest_is
 from oyer.report.course import render_course
 from oyer.report.gates import render_gates
 from oyer.report.ledger import OUTCOME_STYLES, render_ledger, told_spontaneous
@@ -64,8 +65,10 @@ def render_series(
     comparisons: Sequence[Comparison],
     look: Look,
     judged: Judged | None = None,
+    *,
+    whole: bool = False,
 ) -> Page:
-    """Lay out everything a series shows."""
+    """Lay out everything a series shows; of a large one each trial, set and gate in a line, unless `whole`."""
     judged = judged or Judged(count_ledger(plan, outcomes.values(), comparisons))
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in comparisons:
@@ -75,16 +78,25 @@ def render_series(
     for case, subject in sorted(groups, key=lambda key: (order.get(key[0], -1), order.get(key[1], -1))):
         page += (*_group(plan, cases.get(case), groups[case, subject], outcomes, look), (), ())
     compared = {arm.trial for comparison in comparisons for arm in comparison.arms}
-    for one in _alone(outcomes, compared):
-        page += (*_trials(plan, one, judged, look), ())
-    page += (*render_sets(plan, judged.sets, judged.unqualified, look), *(((),) if judged.sets else ()))
+    alone = list(_alone(outcomes, compared))
+    brief = not whole and len(alone) > MANY
+    if brief:
+        page += (*brief_trials(alone, plan.repeat.fixed, look), ())
+    else:
+        for one in alone:
+            page += (*_trials(plan, one, judged, look), ())
+    sets = (brief_sets(judged.sets, judged.unqualified, look) if brief
+            else render_sets(plan, judged.sets, judged.unqualified, look))  # fmt: skip
+    page += (*sets, *(((),) if judged.sets else ()))
     under = render_pressure(judged.pressure, look)
     page += (*under, ()) if under else ()
     went = render_course(plan, judged.course, judged.stops, look)
     page += (*went, ()) if went else ()
     rates = render_tallies(judged.tallies, look)
     page += (*rates, ()) if rates else ()
-    if judged.unqualified:
+    if judged.unqualified and brief:
+        page += (*brief_unqualified(judged.unqualified, len(plan.cases), look), ())
+    elif judged.unqualified:
         told = ", ".join(judged.unqualified)
         why = ": nothing shows yet that these tell known subjects apart, so they satisfy no gate"
         page += (*fold([say("Unqualified: ", "warn"), say(told), say(why, "dim")], look, hanging="  "), ())
@@ -92,7 +104,7 @@ def render_series(
     for trial in sorted(outcomes):
         page += _attempts(outcomes[trial], look, f"{trial}: ")
     if judged.gates:
-        page += ((), *render_gates(judged.gates, look))
+        page += ((), *(brief_gates if brief else render_gates)(judged.gates, look))
     rows = [row for comparison in comparisons for row in read_strip(comparison, outcomes)]
     for part in (_reading(rows, look), render_not_shown(comparisons, look), render_not_pinned(comparisons, look)):
         page += ((), *part) if part else ()
@@ -100,7 +112,7 @@ def render_series(
     page += ((), *table) if table else ()
     judged_too = " and verdicts" if any(outcome.verdicts for outcome in outcomes.values()) else ""
     unread = f"Nobody has interpreted this yet: these are mechanical outcomes{judged_too}."
-    return (*page, (), *fold([say(unread, "dim")], look))
+    return (*page, (), *(where_the_rest_is(look) if brief else ()), *fold([say(unread, "dim")], look))
 
 
 def _group(
