@@ -39,7 +39,7 @@ def brief_trials(groups: Sequence[Sequence[Outcome]], planned: int, look: Look) 
                 lacking += [one.criterion for one in claim.criteria if one.verdict not in _FAMILIAR]
             if not outcome.verdicts:
                 words["", outcome.performed.state if outcome.performed is not None else "recorded"] += 1
-        head: list[Segment | str] = [say("  ")]
+        head: list[Segment | str] = []
         for index, ((about, word), number) in enumerate(words.items()):
             style = VERDICT_STYLES.get(word) or PERFORMED_STYLES.get(word, "plain" if word == "recorded" else "warn")
             count = f" {number}" if len(group) > 1 else ""
@@ -48,10 +48,10 @@ def brief_trials(groups: Sequence[Sequence[Outcome]], planned: int, look: Look) 
         missing = planned - len(group)
         if missing:
             head.append(say(f", not_run {missing}", "warn"))
-        head += [say("  "), say(first.case, "strong"), say(" by ", "dim"), say(first.subject), *arm_words(first)]
+        head += [say(" "), say(first.case, "strong"), say(" by ", "dim"), say(first.subject), *arm_words(first)]
         if lacking:
-            head.append(say("  " + ", ".join(dict.fromkeys(lacking)), "dim"))
-        page += fold(head, look, hanging="      ")
+            head.append(say(": " + ", ".join(dict.fromkeys(lacking)), "dim"))
+        page += fold(head, look, indent="  ", hanging="      ")
     return page
 
 
@@ -61,13 +61,13 @@ def brief_sets(sets: Sequence[MatchedSet], unqualified: Collection[str], look: L
         return ()
     page: Page = (line(say("Matched sets", "strong")),)
     for one in sets:
-        told: list[Segment | str] = [say("  "), say(one.reading, READING_STYLES[one.reading]), say("  "),
+        told: list[Segment | str] = [say(one.reading, READING_STYLES[one.reading]), say(" "),
                                      say(one.trap, "strong"), say(" by ", "dim"), say(one.subject)]  # fmt: skip
         if one.trap in unqualified:
-            told.append(say("  unqualified", "warn"))
+            told.append(say(", unqualified", "warn"))
         if one.reasons:
-            told.append(say("  " + ", ".join(one.reasons), "dim"))
-        page += fold(told, look, hanging="      ")
+            told.append(say(": " + ", ".join(one.reasons), "dim"))
+        page += fold(told, look, indent="  ", hanging="      ")
     return page
 
 
@@ -86,10 +86,10 @@ def brief_gates(results: Sequence[GateResult], look: Look) -> Page:
         why: Counter[str] = Counter()
         for seen in found.operands:
             why.update(seen.why)
-        told: list[Segment | str] = [say(f"  {word:14}", style), say(found.gate)]
+        told: list[Segment | str] = [say(word, style), say(" "), say(found.gate)]
         if why:
-            told.append(say("  undecided: " + ", ".join(f"{name} {number}" for name, number in why.items()), "dim"))
-        page += fold(told, look, hanging="                ")
+            told.append(say("; undecided: " + ", ".join(f"{name} {number}" for name, number in why.items()), "dim"))
+        page += fold(told, look, indent="  ", hanging="      ")
     return (*page, *fold([say(f"They rest on: {results[0].ledger}", "dim")], look, indent="  ", hanging="    "))
 
 
