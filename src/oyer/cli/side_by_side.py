@@ -25,6 +25,8 @@ R = TypeVar("R")
 _TOLD_EVERY_S = 1.0
 
 _work: Callable[[int], object] | None = None
+_stopped: Any = None
+_parent = 0
 
 
 def cores() -> int:
@@ -49,11 +51,12 @@ def side_by_side(things: Sequence[T], work: Callable[[T], R], told: Callable[[in
 
     What is worked with is that of this moment: nothing that a process changes is seen by another.
     """
-    global _work
+    global _work, _stopped
     if jobs < 2 or len(things) < 2 or "fork" not in multiprocessing.get_all_start_methods():
         return one_by_one(things, work, told)
     _work = lambda index: work(things[index])  # noqa: E731 - what is forked finds it here, unpickled
     context = multiprocessing.get_context("fork")
+    _stopped = context.Event()
     pool = ProcessPoolExecutor(min(jobs, len(things)), mp_context=context, initializer=_begin, initargs=(os.getpid(),))
     try:
         waiting = [pool.submit(_at, index) for index in range(len(things))]
@@ -70,11 +73,14 @@ def side_by_side(things: Sequence[T], work: Callable[[T], R], told: Callable[[in
             "E-WORKER-ENDED", told_so, hint="is there memory enough? with --jobs 1 there is one"
         ) from None
     finally:
+        _stopped.set()  # a process may have been given its next thing already
         pool.shutdown(wait=True, cancel_futures=True)
         _work = None
 
 
 def _begin(parent: int) -> None:
+    global _parent
+    _parent = parent
     end_with(parent)
     # Whoever stops the program stops it as a whole: the trials that run are sealed by those who run them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -90,10 +96,15 @@ class _Failed:
 
 def _at(index: int) -> Any:
     assert _work is not None
+    if _stopped.is_set():
+        return None
     try:
         return _work(index)
     except OyerError as error:
         return _Failed(type(error), error.problems)
+    finally:
+        if os.getppid() != _parent:
+            os._exit(1)  # what runs was sealed, and nobody is there any more to be told
 
 
 def _require(found: object) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -56,6 +58,48 @@ def test_what_was_interrupted_is_interrupted() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         side_by_side([0, 1, 2], work, nothing, jobs=2)
+
+
+def test_after_an_error_nothing_more_is_begun(tmp_path: Path) -> None:
+    def work(number: int) -> int:
+        (tmp_path / str(number)).touch()
+        if number == 0:
+            raise RecordError("E-SOME-CODE", "it is wrong")
+        time.sleep(0.3)
+        return number
+
+    with pytest.raises(RecordError):
+        side_by_side(list(range(12)), work, nothing, jobs=2)
+    assert len(list(tmp_path.iterdir())) <= 4
+
+
+def test_nothing_works_on_where_the_program_was_killed(tmp_path: Path) -> None:
+    program = (
+        "import os, pathlib, sys, time\n"
+        "from oyer.cli.side_by_side import side_by_side\n"
+        "def work(number):\n"
+        "    (pathlib.Path(sys.argv[1]) / str(os.getpid())).touch()\n"
+        "    time.sleep(1)\n"
+        "side_by_side(list(range(40)), work, lambda _: None, jobs=2)\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
+    deadline = time.monotonic() + 20
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child.kill()
+    child.wait()
+    workers = [int(path.name) for path in tmp_path.iterdir()]
+    assert len(workers) == 2
+    while any(_lives(pid) for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(_lives(pid) for pid in workers)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_a_process_that_was_ended_is_told(tmp_path: Path) -> None:
