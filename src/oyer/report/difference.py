@@ -66,7 +66,8 @@ def render_difference(
             page += fold([say(about, "accent")], look, indent="  ", hanging="    ")
         if test.decides:
             page += render_contrast(test.contrast, look, word=test.word.replace("_", " "), style=_STYLES[test.word])
-    for caveat in filter(None, (found.unfixed, found.budget)):
+    said = {test.contrast.why for test in found.tests}
+    for caveat in filter(None, (found.unfixed if found.unfixed not in said else "", found.budget)):
         page += fold([say(caveat, "warn")], look, indent="  ", hanging="    ")
     style: Style = {1: "bad", 5: "warn"}.get(found.exit_code, "good")  # type: ignore[assignment]
     page += ((), *fold([say(answer_of(found), style)], look))
