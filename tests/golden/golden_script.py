@@ -115,6 +115,7 @@ class TrialScript:
         self.connection = -1
         self.next_id = 0
         self.effects = 0
+        self.rejected = 0
         self.turn: int | None = None
 
     def record(self, writer: str, kind: str, body: dict[str, Any], **more: Any) -> str:
@@ -342,7 +343,7 @@ class TrialScript:
     def shut(self) -> None:
         self.look("closing")
         self.probe("closing")
-        body = {"sink": SINK, "effects": self.effects, "rejected": 0}
+        body = {"sink": SINK, "effects": self.effects, "rejected": self.rejected}
         self.record(f"sink:{SINK}", "sink.closed", body, session=None)
 
     def close(self, status: str = "completed") -> None:

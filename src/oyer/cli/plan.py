@@ -99,7 +99,14 @@ def _page(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> Page:
 def _order_words(plan: Plan) -> Iterator[str]:
     """Say what the order balances, and whether the repetitions that are planned complete it."""
     from oyer.plan import squares_of
+    from oyer.report import rule_words
 
+    if plan.repeat.sequential is not None:
+        yield f"At most, for it stops by a rule: {rule_words(plan.repeat.sequential)}"
+    if plan.repeat.budget is not None:
+        budget = plan.repeat.budget
+        limits = [f"{name} {value}" for name, value in (("wall_s", budget.wall_s), ("tokens", budget.tokens)) if value]
+        yield f"At most, for it stops before the next unit at a budget of {', '.join(limits)}."
     if plan.order == "grouped":
         yield f"Order grouped by {plan.order_by}: time and {plan.order_by} cannot be told apart."
     for one in squares_of(plan):

@@ -13,7 +13,7 @@ from oyer.adjudicate import Course, ToldStop, looks_of
 from oyer.records import Plan, Sequential, plain
 from oyer.report.page import Look, Page, Style, counted, fold, line, say
 
-__all__ = ["course_value", "render_course"]
+__all__ = ["course_value", "render_course", "rule_words"]
 
 _STYLES: Mapping[str, Style] = {"rejected": "accent", "accepted": "accent", "undecided": "warn"}
 _SIDES: Mapping[str, str] = {"two": "two-sided", "greater": "for more", "less": "for less"}
@@ -36,6 +36,9 @@ def render_course(plan: Plan, course: Course, stops: Sequence[ToldStop], look: L
         page += fold([say(budget_words(course), "warn")], look, hanging="  ")
     for told in _order_words(plan, course):
         page += fold([say(told, "warn")], look, hanging="  ")
+    if plan.order != "fixed" and course.opened and not moved_trials(plan, course):
+        by = f" by {plan.order_by}" if plan.order_by is not None else ""
+        page += (line(say(f"Order {plan.order}{by}: trials began as planned.", "dim")),)
     return page
 
 

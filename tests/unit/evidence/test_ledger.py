@@ -216,3 +216,45 @@ def test_a_mark_that_is_torn_itself_is_marked_and_its_fragment_once_only() -> No
             check = check_ledger(after + resumed.append(t_wall=WALL, **claimed(trial="t2")))
             assert check.defects == (), (cut, kept)
             assert check.length == resumed.length
+
+
+VERSION_2: dict[str, Any] = {"kind": "opened_series", "body": {"plan": PLAN, "manifest": MANIFEST, "ledger": 2}}
+BY_RULE: dict[str, Any] = {
+    "subject": "s", "rule": PLAN, "units": 1, "k": 1, "other": None, "decided": 1, "undecided": 0, "log_e": "3.0",
+    "word": "rejected",
+}  # fmt: skip
+
+
+def stop(why: str = "rule", **changed: Any) -> dict[str, Any]:
+    body = {"what": "wall_s", "limit": 1, "seen": 2} if why == "budget" else BY_RULE
+    return {"kind": "stopped", "why": why, "body": {**body, **changed}}
+
+
+def test_a_stop_stands_between_attempts_and_says_when_everything_began() -> None:
+    _, lines = write(VERSION_2, claimed(), opened(), sealed(), stop(), claimed(trial="t2"), opened(trial="t2"),
+                     sealed(trial="t2"), stop("budget"), CLOSED)  # fmt: skip
+    check = check_ledger(b"".join(lines))
+    assert check.defects == ()
+    assert [(one.seq, one.why, one.body["decided"] if one.why == "rule" else one.body["seen"]) for one in check.stops] \
+        == [(4, "rule", 1), (8, "budget", 2)]  # fmt: skip
+    assert (check.began, check.opened, check.ended) == ({"t1": 1, "t2": 5}, {"t1": 2, "t2": 6}, {"t1": 3, "t2": 7})
+
+
+@pytest.mark.parametrize(
+    ("records", "code"),
+    [
+        ((OPENING, stop()), "E-LEDGER-VERSION"),
+        (({**OPENING, "body": {**OPENING["body"], "ledger": 3}},), "E-LEDGER-VERSION"),
+        ((VERSION_2, claimed(), stop()), "E-LEDGER-OPEN"),
+        ((VERSION_2, stop(more=1)), "E-LEDGER-FIELDS"),
+        ((VERSION_2, stop(units="1")), "E-LEDGER-FIELDS"),
+        ((VERSION_2, stop(units=True)), "E-LEDGER-FIELDS"),
+        ((VERSION_2, {**stop(), "why": "because"}), "E-LEDGER-FIELDS"),
+        ((VERSION_2, {**stop(), "why": None}), "E-LEDGER-FIELDS"),
+        ((VERSION_2, {**stop(), "trial": "t1"}), "E-LEDGER-FIELDS"),
+        ((VERSION_2, CLOSED, stop()), "E-LEDGER-AFTER-CLOSE"),
+    ],
+)
+def test_a_stop_that_cannot_be(records: tuple[dict[str, Any], ...], code: str) -> None:
+    with pytest.raises(EvidenceError, match=code):
+        write(*records)
