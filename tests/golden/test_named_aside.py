@@ -86,7 +86,7 @@ def test_a_result_that_leaves_it_out_is_not_what_the_evidence_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a run would have recorded that asks only the attempts that count: sealed and consistent, and found out."""
-    monkeypatch.setattr("oyer.verify.reading._named_uncounted", lambda *_: {})
+    monkeypatch.setattr("oyer.verify.reading.named_uncounted", lambda *_: {})
     assert build(tmp_path / "s", COUNTED) == ()
     monkeypatch.undo()
     found = verify(tmp_path / "s")
