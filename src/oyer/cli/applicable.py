@@ -13,7 +13,7 @@ from oyer.errors import OyerError, Problem, UsageError
 from oyer.records import Case, nearest
 from oyer.subjects import check_subject
 
-__all__ = ["applicable", "require_shown", "senseless"]
+__all__ = ["applicable", "require_shown", "senseless", "together"]
 
 
 def require_shown(wanted: Iterable[str], cases: Iterable[Case]) -> None:
@@ -46,6 +46,21 @@ def applicable(case: Case, wanted: Sequence[str] = ()) -> tuple[list[str], dict[
         else:
             able.append(double)
     return able, why
+
+
+def together(cases: Sequence[Case], wanted: Sequence[str] = ()) -> dict[str, tuple[list[str], dict[str, str]]]:
+    """Return the same for each of the cases that are qualified together, by id.
+
+    One that yields in a round plays its controls too; where nothing presses it would only be one more that is proper.
+    """
+    found = {case.id: applicable(case, wanted) for case in cases}
+    if any(case.pressure is not None for case in cases):
+        return found
+    for able, why in found.values():
+        for double in [name for name in (*able, *why) if name.startswith("yields-at:")]:
+            why[double] = "it answers rounds of pressure, and nothing here has any"
+            able[:] = [name for name in able if name != double]
+    return found
 
 
 def senseless(found: Mapping[str, Mapping[str, str]]) -> dict[str, str]:

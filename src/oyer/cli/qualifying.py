@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from oyer.cli.applicable import applicable, senseless
+from oyer.cli.applicable import senseless, together
 from oyer.cli.naming import own_suites, suite_file
 from oyer.cli.plugins import load_judges, plugin_paths, promised
 from oyer.cli.project import find_project
@@ -100,7 +100,7 @@ def try_doubles(
 
     `quiet`: without progress on standard error.
     """
-    able = {case.id: applicable(case, wanted) for case in group.all}
+    able = together(group.all, wanted)
     by_members: dict[tuple[str, ...], list[str]] = {}
     for double in dict.fromkeys(each for found, _ in able.values() for each in found):
         where = tuple(case.id for case in group.all if double in able[case.id][0])

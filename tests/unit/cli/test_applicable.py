@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import oyer.library
-from oyer.cli.applicable import applicable, require_shown, senseless
+from oyer.cli.applicable import applicable, require_shown, senseless, together
 from oyer.cli.loading import read_case_file
 from oyer.errors import UsageError
 from oyer.records import Case, Qualification
@@ -22,8 +22,11 @@ def cases() -> dict[str, Case]:
 
 
 def test_a_double_is_named_once_for_all_or_for_each_member_that_it_makes_no_sense_for(cases: dict[str, Case]) -> None:
-    found = senseless({name: applicable(case)[1] for name, case in cases.items()})
-    assert set(found) == {"stale", "near-miss on two-requests/fits"}
+    able = together(tuple(cases.values()))
+    found = senseless({name: why for name, (_, why) in able.items()})
+    assert set(found) == {"stale", "near-miss on two-requests/fits", "yields-at:2"}
+    assert "nothing here has any" in found["yields-at:2"]
+    assert not [name for names, _ in able.values() for name in names if name.startswith("yields-at")]
     assert "makes no call that the proper one does not make" in found["near-miss on two-requests/fits"]
     assert "holds no token" in found["stale"]
     shown = {name: applicable(case)[0] for name, case in cases.items()}
