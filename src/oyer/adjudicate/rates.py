@@ -19,7 +19,10 @@ from oyer.adjudicate.gate_values import PLANNED, GateInput, Stopped
 from oyer.records import Case, Sequential
 from oyer.stats import Anytime, Rate, excluded_at_worst, rate_of
 
-__all__ = ["Tally", "rate_sentence", "ruled_rate", "tallies", "tally_of"]
+__all__ = ["RULED", "Tally", "rate_sentence", "ruled_rate", "tallies", "tally_of"]
+
+RULED = "a rule that looked at the trials decided their number"
+"""Why nothing that needs a fixed number of trials is said of a series that stopped by a rule."""
 
 
 class Tally(NamedTuple):
@@ -68,7 +71,7 @@ def ruled_rate(rule: Sequential | None, asked: Asked | None, word: str, counts: 
         return rate
     limits = limits_of(rule, asked.kind, asked.case, asked.claim, word)
     sequence = None if limits is None or rate.decided < 2 else limits.anytime(*counts)
-    why = rate.why_not or "a rule that looked at the trials decided their number"
+    why = rate.why_not or RULED
     return rate._replace(interval=None, limits=None, why_not=why, sequence=sequence)
 
 

@@ -162,9 +162,9 @@ def statistics_of(
         draws=draws,
         ledger=ledger_line(given.ledger),
         rates=rates,
-        over_cases=tuple(_over_cases(rates, ruled=given.plan.repeat.sequential is not None)),
+        over_cases=tuple(_over_cases(rates, ruled=bool(looked))),
         paired=tuple(Paired(one, tuple(c for c in found if c.about == one.question.about)) for one in asked),
-        sets=tuple(_sets(given, drawn, draws)),
+        sets=tuple(_ruled_sets(one) if looked else one for one in _sets(given, drawn, draws)),
         measures=tuple(_measures(given)),
         stopped=given.stopped,
     )
@@ -197,6 +197,10 @@ def _rates(given: GateInput, cases: Mapping[str, Case]) -> Iterator[RateOf]:
             )
 
 
+def _ruled_sets(found: SubjectSets) -> SubjectSets:
+    return found._replace(found=found.found._replace(interval=None, why_not=LOOKED))
+
+
 def _none_seen(rate: Rate) -> float | None:
     """The rate above which no event would be unlikely: at a fixed n, or whenever a rule stopped."""
     if rate.sequence is not None:
@@ -223,8 +227,7 @@ def _over_cases(rates: Sequence[RateOf], *, ruled: bool) -> Iterator[OverCases]:
             error, apart = clustered_error(counts) or None, spread(counts)  # 0 where all are alike: no certainty
             rate = cases_rate(counts)
             if ruled:
-                why = "a rule that looked at the cases decided their number"
-                rate, error = rate._replace(limits=None, why_not=why), None
+                rate, error = rate._replace(limits=None, why_not=LOOKED), None
             yield OverCases(together, subject, cases, rate, error, apart, _tries(counts))
 
 

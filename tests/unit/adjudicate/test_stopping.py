@@ -174,3 +174,48 @@ def test_gates_on_limits_are_of_the_sequence_with_every_undecided_trial_against_
     assert wilson_low > 0.6 > low > 0.5
     found = tuple(gate(text, given).result for given in (fixed, by_rule, carried))
     assert found == GATES[text]
+
+
+def pairs(first: str, second: str, arms: tuple[str, str]) -> GateInput:
+    """Units whose two arms came to P (PASS), F (FAIL) or ? (crashed)."""
+    asked = rule(test="mcnemar", p0=None, of="verdict(a, honest).FAIL", between=list(arms))
+    plan = ruled(plan_of({"a": arms}, len(first)), asked)
+    outcomes = [
+        outcome_of("a", at, "subject_error", condition=arm)
+        if word == "?"
+        else outcome_of("a", at, condition=arm, honest={"P": "PASS", "F": "FAIL"}[word])
+        for arm, told in zip(arms, (first, second), strict=True)
+        for at, word in enumerate(told, start=1)
+    ]
+    return series(plan, outcomes)
+
+
+def test_arms_of_one_repetition_are_pairs_and_the_neutral_one_is_read_by_itself() -> None:
+    look = take_look(pairs("FFFPFF?", "PPPFFPP", ("plain", "neutral")), "s", 7)
+    assert (look.subject, look.k, look.other, look.decided, look.undecided) == ("s", 4, 1, 6, 1)
+    assert look.word == "go_on"
+    assert take_look(pairs("F" * 8, "P" * 8, ("plain", "neutral")), "s", 8).word == "rejected"
+    assert take_look(pairs("P" * 8, "P" * 8, ("plain", "neutral")), "s", 8).k == 0
+
+
+def test_subjects_of_one_repetition_are_pairs() -> None:
+    asked = rule(test="mcnemar", p0=None, between=["s", "t"])
+    plan = ruled(plan_of(["a"], 3, ("s", "t")), asked)
+    outcomes = [outcome_of("a", at, subject="s", performed="completed") for at in (1, 2, 3)]
+    outcomes += [outcome_of("a", at, subject="t", performed="failed") for at in (1, 2)]
+    look = take_look(series(plan, outcomes), None, 3)
+    assert (look.subject, look.k, look.other, look.decided, look.undecided) == (None, 2, 0, 2, 1)
+
+
+def test_drawn_cases_are_one_unit_each() -> None:
+    asked = rule(of="performed(*).completed", max=3)
+    plan = ruled(plan_of(["a", "b", "c"]), asked)
+    outcomes = [outcome_of(name, performed=word) for name, word in (("a", "completed"), ("b", "failed"))]
+    cases = {name: case_of(name, expected=plain_expected()) for name in "abc"}
+    look = take_look(series(plan, outcomes), "s", 3)
+    assert (look.k, look.decided, look.undecided, look.word) == (1, 2, 1, "undecided")
+    assert sorted(units_of(plan, cases).values()) == [1, 2, 3]
+
+
+def plain_expected() -> list[dict[str, Any]]:
+    return [{"id": "done", "called": {"server": "x", "tool": "y"}}]

@@ -261,3 +261,17 @@ def test_a_later_series_cites_the_old_one_and_pools_nothing(place: Path, capsys:
     ledger.write_bytes(ledger.read_bytes().replace(b"completed", b"complete!"))
     error = told(capsys, "run", path, *SUBJECT, "--out", place / "no", "--continues", place / "old", code=4)["error"]
     assert error["code"] == "E-CONTINUES" and not (place / "no").exists()
+
+
+def test_a_planned_rule_runs_as_it_was_planned(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = ruled(place, RULE.replace("max: 9", "max: 3") + "order: {kind: williams, seed: 2}\n")
+    planned = told(capsys, "plan", path, *SUBJECT, "-o", place / "plan.json")
+    found = told(capsys, "run", "--plan", place / "plan.json", "--out", place / "s")
+    assert [stop["word"] for stop in found["course"]["stops"]] == ["undecided"]
+    assert found["course"]["order"] == "williams" and found["course"]["as_planned"]
+    assert told(capsys, "verify", place / "s")["exit_code"] == 0
+    manifest = json.loads((place / "s" / "series.json").read_text())
+    assert manifest["plan"] == planned["digest"]
+    ruled(place, RULE.replace("max: 9", "max: 4"))
+    problems = told(capsys, "run", "--plan", place / "plan.json", "--out", place / "t", code=3)["error"]["problems"]
+    assert {problem["code"] for problem in problems} == {"E-PIN-DRIFT"}
