@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from endpoint_kit import endpoint
+from golden_tamper import Forger
 from series_kit import failed_checks, ledger_of, packaged, peer, peer_case, run, verified
 
 from oyer.adjudicate import course_of, not_run_by
-from oyer.engine import SeriesOutcome
+from oyer.engine import SeriesOutcome, SubjectSpec
 from oyer.records import Order, Sequential, SeriesBudget
 from oyer.stats import bernoulli_look, mcnemar_look
+from oyer.subjects import ModelSettings
 
 pytestmark = pytest.mark.e2e
 
@@ -115,6 +119,25 @@ def test_a_budget_stops_before_the_next_unit_and_says_so(tmp_path: Path) -> None
     assert set(left.values()) == {"budget"} and 0 < len(left) < 60
     found = verified(outcome.path)
     assert found.exit_code == 0 and "not run by the declared budget" in found.checks[5].detail
+
+
+def test_a_budget_of_tokens_counts_what_ended_trials_reported(tmp_path: Path) -> None:
+    """Each answer reports 15 tokens: after three units 45 of 40 are used up, and the fourth does not begin."""
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps([{"text": "Nothing to do."}]))
+    case = peer_case(tmp_path, peer("serves"))
+    with endpoint(answers) as url:
+        model = SubjectSpec("model", model=ModelSettings("small", url))
+        outcome = run([case], [model], tmp_path / "s", repeat=6, budget=SeriesBudget(tokens=40))
+    stop = outcome.course.budget
+    assert stop is not None and (stop.what, stop.limit, stop.seen) == ("tokens", 40, 45)
+    assert len(outcome.result.outcomes) == 3
+    assert failed_checks(outcome.path) == []
+    forged = Forger.copy(outcome.path, tmp_path / "forged")
+    forged.edit_ledger(lambda records: records[-2]["body"].update(seen=60))
+    forged.reseal()
+    (said,) = failed_checks(tmp_path / "forged")
+    assert "E-STOP-COUNTS" in said and "at 60 tokens, and its trials reported 45" in said
 
 
 def test_a_plan_without_a_rule_has_the_ledger_it_always_had(tmp_path: Path) -> None:

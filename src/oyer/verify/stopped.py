@@ -25,10 +25,10 @@ from oyer.adjudicate import (
     units_of,
 )
 from oyer.errors import OyerError
-from oyer.records import Case, Evaluator, PinSet, Plan, PlannedTrial, Rubric, Sequential, digest
+from oyer.records import Case, Evaluator, Outcome, PinSet, Plan, PlannedTrial, Rubric, Sequential, digest
 from oyer.verify.comparing import Derivation
 from oyer.verify.growing import Growing
-from oyer.verify.reading import pinned_record, recorded_in
+from oyer.verify.reading import parse_record, pinned_record, recorded_in
 from oyer.verify.result import Findings
 from oyer.verify.survey import Phase, Survey
 
@@ -131,6 +131,8 @@ def _out_of_turn(
 def redecide(survey: Survey, derivation: Derivation, asked: Sequence[Judge], found: Findings) -> int:
     """Take every look again; return how many decisions were compared with the ledger's."""
     plan, manifest = survey.plan, survey.manifest
+    if plan is not None:
+        _recount_tokens(survey, derivation, course_of(survey.ledger), found)
     if plan is None or manifest is None or plan.repeat.sequential is None:
         return 0
     if survey.phase in (Phase.BROKEN, Phase.UNOPENED):
@@ -146,6 +148,25 @@ def redecide(survey: Survey, derivation: Derivation, asked: Sequence[Judge], fou
     except (OyerError, LookupError, ValueError) as error:
         found.open("E-VERIFY-UNREAD", f"looks cannot be taken again: {error}", LEDGER, "see check 4")
         return 0
+
+
+def _recount_tokens(survey: Survey, derivation: Derivation, course: Course, found: Findings) -> None:
+    """Add up again what the trials reported that had ended when a budget of tokens was used up.
+
+    Read from recorded outcomes that were just derived byte for byte; what is not so is told where it differs.
+    """
+    stop = course.budget
+    if stop is None or stop.what != "tokens":
+        return
+    paths = [f"outcomes/{trial}.json" for trial, seq in survey.ledger.ended.items() if seq < stop.seq]
+    if not derivation.complete or not derivation.equal.issuperset(paths):
+        found.open("E-VERIFY-UNREAD", "not every outcome is there: tokens cannot be added up", LEDGER, "see check 8")
+        return
+    outcomes = [parse_record(survey.reader.read(path) or b"", Outcome, path) for path in paths]
+    seen = sum(one.measurements.get("tokens") or 0 for one in outcomes)
+    if seen != stop.seen:
+        told = f"a budget stopped the series at {stop.seen} tokens, and its trials reported {seen}"
+        found.failed("E-STOP-COUNTS", told, LEDGER)
 
 
 class _Again:
