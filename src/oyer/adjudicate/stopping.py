@@ -31,6 +31,7 @@ __all__ = [
     "RuleStop",
     "ToldStop",
     "course_of",
+    "left_repetitions",
     "not_run_by",
     "plan_that_ran",
     "stop_body",
@@ -139,6 +140,13 @@ def plan_that_ran(plan: Plan, left: Mapping[str, str]) -> Plan:
     if not gone:
         return plan
     return plan.model_copy(update={"trials": tuple(one for one in plan.trials if one.trial not in gone)})
+
+
+def left_repetitions(plan: Plan, ran: Plan) -> dict[tuple[str, str], int]:
+    """Return how many repetitions of a case by a subject a declared rule or budget left out whole, where it did."""
+    kept = {(one.case, one.subject, one.repetition) for one in ran.trials}
+    every = {(one.case, one.subject, one.repetition) for one in plan.trials}
+    return dict(Counter((case, subject) for case, subject, _ in every - kept))
 
 
 def take_look(given: GateInput, side: str | None, units: int) -> RuleLook:

@@ -6,6 +6,7 @@ Owns these counts. Must never leave out a trap or a repetition that was planned 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from oyer.records import READINGS, Case, MatchedSet, Plan
@@ -14,6 +15,8 @@ __all__ = ["NOT_RUN", "SetRow", "SetTable", "tabulate"]
 
 NOT_RUN = "not_run"
 """Stands among the readings for planned repetitions of which there is no set."""
+
+Left = Mapping[tuple[str, str], int]
 
 
 class SetRow(NamedTuple):
@@ -41,19 +44,26 @@ class SetTable(NamedTuple):
         return sum(row.cells[subject].get(word, 0) for row in self.rows)
 
 
-def tabulate(plan: Plan, cases: Mapping[str, Case], sets: Sequence[MatchedSet]) -> SetTable:
-    """Count the sets of a series by trap and subject."""
+def tabulate(
+    plan: Plan, cases: Mapping[str, Case], sets: Sequence[MatchedSet], left: Left = MappingProxyType({})
+) -> SetTable:
+    """Count the sets of a series by trap and subject. `left` counts repetitions that a declared rule or budget left."""
     named = {one.trap for one in sets}
     traps = [each.id for each in plan.cases if each.id in named or _is_trap(cases.get(each.id))]
     found: dict[tuple[str, str], dict[str, int]] = {}
     for one in sets:
         cell = found.setdefault((one.trap, one.subject), {})
         cell[one.reading] = cell.get(one.reading, 0) + 1
+
+    def planned(trap: str, subject: str) -> int:
+        return plan.repeat.fixed - left.get((trap, subject), 0)
+
     rows = tuple(
-        SetRow(trap, tuple(_whole(found.get((trap, subject), {}), plan.repeat.fixed) for subject in plan.subjects))
+        SetRow(trap, tuple(_whole(found.get((trap, subject), {}), planned(trap, subject)) for subject in plan.subjects))
         for trap in traps
     )
-    return SetTable(plan.subjects, plan.repeat.fixed, rows)
+    most = max((planned(trap, subject) for trap in traps for subject in plan.subjects), default=plan.repeat.fixed)
+    return SetTable(plan.subjects, most, rows)
 
 
 def _is_trap(case: Case | None) -> bool:

@@ -18,6 +18,7 @@ from oyer.adjudicate import (
     count_ledger,
     evaluate_gate,
     gates_exit_code,
+    left_repetitions,
     not_run_by,
     parse_gate,
     plan_that_ran,
@@ -92,10 +93,12 @@ def judged_series(
     gates = tuple(evaluate_gate(parse_gate(text), given) for text in plan.gates)
     unqualified = tuple(case.id for case in plan.cases if case.id not in given.qualified)
     rates = tuple(tallies(given, cases))
-    pressure = tuple(pressure_of_series(plan, cases, result.outcomes))
-    table = tabulate(plan, cases, result.sets)
+    pressure = tuple(pressure_of_series(given.plan, cases, result.outcomes))
+    left = left_repetitions(plan, given.plan)
+    table = tabulate(plan, cases, result.sets, left)
     told = tuple(told_stops(plan, course))
-    return Judged(given.ledger, result.sets, gates, unqualified, rates, result.errors, pressure, table, course, told)
+    read = Judged(given.ledger, result.sets, gates, unqualified, rates, result.errors, pressure, table)
+    return read._replace(course=course, left=left, stops=told)
 
 
 def exit_code(gates: Sequence[GateResult]) -> int:
@@ -109,7 +112,7 @@ def judged_value(plan: Plan, judged: Judged) -> dict[str, Any]:
         "ledger": ledger_value(judged.ledger),
         "sets": [plain(one) for one in judged.sets],
         "table": None if judged.table is None else table_value(judged.table),
-        "distributions": [distribution_value(found) for found in distributions(plan, judged.sets)],
+        "distributions": [distribution_value(found) for found in distributions(plan, judged.sets, judged.left)],
         "rates": [tally_value(found) for found in judged.tallies],
         "pressure": [pressure_value(found) for found in judged.pressure],
         "course": course_value(plan, judged.course, judged.stops),

@@ -7,7 +7,7 @@ an undecided one as if it were decided. Everything that is short here stands in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from oyer.adjudicate import GateResult
 from oyer.records import MatchedSet, Outcome
@@ -23,7 +23,9 @@ MANY = 24
 _FAMILIAR = frozenset({"PASS", "completed", "refused"})
 
 
-def brief_trials(groups: Sequence[Sequence[Outcome]], planned: int, look: Look) -> Page:
+def brief_trials(
+    groups: Sequence[Sequence[Outcome]], planned: int, look: Look, left: Mapping[tuple[str, str], int] | None = None
+) -> Page:
     """Tell each case, subject and arm in a line: every verdict or performance with how often, and what was missing."""
     page: Page = (line(say("Trials", "strong")),)
     for group in groups:
@@ -45,7 +47,7 @@ def brief_trials(groups: Sequence[Sequence[Outcome]], planned: int, look: Look) 
             count = f" {number}" if len(group) > 1 else ""
             head += [*([say(", ")] if index else []), *([say(f"{about} ", "dim")] if about else [])]
             head.append(say(word + count, style))
-        missing = planned - len(group)
+        missing = planned - (left or {}).get((first.case, first.subject), 0) - len(group)
         if missing:
             head.append(say(f", not_run {missing}", "warn"))
         head += [say(" "), say(first.case, "strong"), say(" by ", "dim"), say(first.subject), *arm_words(first)]

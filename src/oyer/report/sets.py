@@ -7,6 +7,7 @@ that could not be read.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from oyer.adjudicate import ONE_REPETITION, SetDistribution, distribution_of
@@ -34,13 +35,19 @@ _STATES: Mapping[str, tuple[str, Style]] = {
     "failed": ("failed", "bad"),
 }
 
+Left = Mapping[tuple[str, str], int]
+NOTHING_LEFT: Left = MappingProxyType({})
 
-def distributions(plan: Plan, sets: Sequence[MatchedSet]) -> tuple[SetDistribution, ...]:
-    """Count every trap and subject over its repetitions, in the order of the plan."""
+
+def distributions(plan: Plan, sets: Sequence[MatchedSet], left: Left = NOTHING_LEFT) -> tuple[SetDistribution, ...]:
+    """Count every trap and subject over its repetitions, in the order of the plan.
+
+    `left` holds those that a declared rule or budget left out.
+    """
     groups: dict[tuple[str, str], list[MatchedSet]] = {}
     for one in sets:
         groups.setdefault((one.trap, one.subject), []).append(one)
-    return tuple(distribution_of(group, plan.repeat.fixed) for group in groups.values())
+    return tuple(distribution_of(group, plan.repeat.fixed - left.get(key, 0)) for key, group in groups.items())
 
 
 def distribution_value(found: SetDistribution) -> dict[str, Any]:
@@ -56,15 +63,19 @@ def distribution_value(found: SetDistribution) -> dict[str, Any]:
     }
 
 
-def render_sets(plan: Plan, sets: Sequence[MatchedSet], unqualified: Collection[str], look: Look) -> Page:
+def render_sets(
+    plan: Plan, sets: Sequence[MatchedSet], unqualified: Collection[str], look: Look, left: Left = NOTHING_LEFT
+) -> Page:
     """Lay out all matched sets of a series; empty where there is none."""
     if not sets:
         return ()
     page: Page = (line(say("Matched sets", "strong")),)
-    for found in distributions(plan, sets):
+    for found in distributions(plan, sets, left):
         group = [one for one in sets if (one.trap, one.subject) == (found.trap, found.subject)]
-        page += _set(found, group, plan.repeat.fixed, found.trap in unqualified, look)
-    several = f"how often this happens beyond these {plan.repeat.fixed} repetitions"
+        planned = plan.repeat.fixed - left.get((found.trap, found.subject), 0)
+        page += _set(found, group, planned, found.trap in unqualified, look)
+    most = max(plan.repeat.fixed - left.get((one.trap, one.subject), 0) for one in sets)
+    several = f"how often this happens beyond these {most} repetitions"
     alone = plan.repeat.fixed == 1
     told = dict.fromkeys(item if alone or item != ONE_REPETITION else several for one in sets for item in one.not_shown)
     page += fold([say("Not shown: " + "; ".join(told) + ".", "dim")], look, indent="  ", hanging="    ")

@@ -37,7 +37,8 @@ class Judged(NamedTuple):
     """What is read from a whole series: ledger, sets, gates, unqualified cases, rates over repetitions, pressure.
 
     `errors` say by trial why an evaluator made no judgement that a claim needs. `table` holds all sets side by side.
-    `course` is how the series went, `stops` what its rule came to.
+    `course` is how the series went, `stops` what its rule came to; `left` counts the repetitions of a case by a subject
+    that a declared rule or budget left out.
     """
 
     ledger: LedgerCount
@@ -49,6 +50,7 @@ class Judged(NamedTuple):
     pressure: Sequence[PressureRead] = ()
     table: SetTable | None = None
     course: Course = AS_PLANNED
+    left: Mapping[tuple[str, str], int] = {}
     stops: Sequence[ToldStop] = ()
 
 
@@ -81,12 +83,12 @@ def render_series(
     alone = list(_alone(outcomes, compared))
     brief = not whole and len(alone) > MANY
     if brief:
-        page += (*brief_trials(alone, plan.repeat.fixed, look), ())
+        page += (*brief_trials(alone, plan.repeat.fixed, look, judged.left), ())
     else:
         for one in alone:
             page += (*_trials(plan, one, judged, look), ())
     sets = (brief_sets(judged.sets, judged.unqualified, look) if brief
-            else render_sets(plan, judged.sets, judged.unqualified, look))  # fmt: skip
+            else render_sets(plan, judged.sets, judged.unqualified, look, judged.left))  # fmt: skip
     page += (*sets, *(((),) if judged.sets else ()))
     under = render_pressure(judged.pressure, look)
     page += (*under, ()) if under else ()
@@ -191,14 +193,15 @@ def _alone(outcomes: Mapping[str, Outcome], compared: set[str]) -> Iterator[list
 
 
 def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look) -> Page:
+    planned = plan.repeat.fixed - judged.left.get((outcomes[0].case, outcomes[0].subject), 0)
     if any(outcome.segments for outcome in outcomes):
-        page = render_sequence(outcomes, plan.repeat.fixed, judged.unqualified, look, judged.errors)
-        return page + (_status(outcomes[0], look) if plan.repeat.fixed == 1 else ())
+        page = render_sequence(outcomes, planned, judged.unqualified, look, judged.errors)
+        return page + (_status(outcomes[0], look) if planned == 1 else ())
     if not any(outcome.verdicts or outcome.performed is not None for outcome in outcomes):
         parts = [_plain_trial(outcome, look) for outcome in outcomes]
         return tuple(one for index, part in enumerate(parts) for one in (*(((),) if index else ()), *part))
-    page = render_trials(outcomes, plan.repeat.fixed, judged.unqualified, look, judged.errors)
-    if plan.repeat.fixed == 1:
+    page = render_trials(outcomes, planned, judged.unqualified, look, judged.errors)
+    if planned == 1:
         page += _status(outcomes[0], look)
     return page
 

@@ -16,11 +16,13 @@ from oyer.adjudicate import (
     check_rule,
     counted_of,
     drawn_units,
+    left_repetitions,
     limits_of,
     looks_of,
     not_run_by,
     plan_that_ran,
     stop_body,
+    tabulate,
     take_look,
     tallies,
     told_stops,
@@ -219,3 +221,14 @@ def test_drawn_cases_are_one_unit_each() -> None:
 
 def plain_expected() -> list[dict[str, Any]]:
     return [{"id": "done", "called": {"server": "x", "tool": "y"}}]
+
+
+def test_tables_of_sets_count_no_repetition_that_a_rule_left_out() -> None:
+    asked = rule(of="set(a).DISCRIMINATES", max=5)
+    plan = ruled(plan_of(["a"], 5, ("s", "t")), asked)
+    ran = plan_that_ran(plan, {one.trial: "rule" for one in plan.trials if one.repetition > 2 and one.subject == "s"})
+    left = left_repetitions(plan, ran)
+    assert left == {("a", "s"): 3}
+    trap = case_of("a", "trap", controls={"negative": ["n"], "positive": ["p"]})
+    cells = tabulate(plan, {"a": trap}, (), left).rows[0].cells
+    assert [dict(cell) for cell in cells] == [{"not_run": 2}, {"not_run": 5}]
