@@ -225,7 +225,8 @@ def plain_expected() -> list[dict[str, Any]]:
 
 def test_tables_of_sets_count_no_repetition_that_a_rule_left_out() -> None:
     asked = rule(of="set(a).DISCRIMINATES", max=5)
-    plan = ruled(plan_of(["a"], 5, ("s", "t")), asked)
+    repeat = Repeat(fixed=5, sequential=asked)
+    plan = plan_of(["a"], 5, ("s", "t")).model_copy(update={"repeat": repeat})
     ran = plan_that_ran(plan, {one.trial: "rule" for one in plan.trials if one.repetition > 2 and one.subject == "s"})
     left = left_repetitions(plan, ran)
     assert left == {("a", "s"): 3}
