@@ -6,6 +6,7 @@ their case is no construct rule: a set that breaks that is refused everywhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from oyer.cli.loading import PlacedCase, Reading
@@ -16,6 +17,11 @@ __all__ = ["UNPRICED", "construct_problems"]
 
 UNPRICED = "cost_usd is declared and nothing enforces it: no prices are known"
 
+_TELLING = re.compile(
+    r"(?<![a-z])(oracle|baseline|canary|honeypot|benchmark|test case|evaluation)s?(?![a-z])", re.IGNORECASE
+)
+"""Words by which a subject may know that it is on trial."""
+
 _TESTING = frozenset({"experiment", "trap"})
 
 
@@ -25,7 +31,7 @@ def construct_problems(reading: Reading) -> list[Problem]:
     for placed in reading.cases:
         if placed.loaded.case.kind in _TESTING:
             found += [*_controls(placed), *_witness(placed)]
-        found += [*_doubles(placed), *_money(placed)]
+        found += [*_doubles(placed), *_money(placed), *_words(placed)]
     return found
 
 
@@ -55,3 +61,19 @@ def _money(placed: PlacedCase) -> Iterator[Problem]:
     if placed.loaded.case.budget.cost_usd is not None:
         path = ("budget", "cost_usd")
         yield placed.loaded.document.problem("E-CONSTRUCT-COST", path, UNPRICED, "bound what is spent with tokens")
+
+
+def _words(placed: PlacedCase) -> Iterator[Problem]:
+    """What a subject reads of a case: its turns and nudges, the names of its servers and of the files of its world."""
+    case, document = placed.loaded.case, placed.loaded.document
+    told = [(("sessions", number, "turns", turn), text) for number, session in enumerate(case.sessions)
+            for turn, text in enumerate(session.turns)]  # fmt: skip
+    if case.pressure is not None:
+        told += [(("pressure", "rounds", number), text) for number, text in enumerate(case.pressure.rounds)]
+        told += [(("pressure", "neutral", number), text) for number, text in enumerate(case.pressure.neutral)]
+    told += [(("servers", name), name) for name in case.servers]
+    for path, text in told:
+        found = _TELLING.search(text)
+        if found is not None:
+            words = f"{found[0]!r} would tell a subject that it is on trial"
+            yield document.problem("E-CONSTRUCT-WORD", path, words, "say it as somebody at work would")

@@ -5,10 +5,11 @@ Pure: records in, every breach out, each with its path in the case or in the rub
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from oyer.records.case import Case
 from oyer.records.case_rules import Breach, matcher_breaches
+from oyer.records.drawn import DRAWN, drawn_in, drawn_names
 from oyer.records.evaluator import BUILT_IN_EVALUATOR
 from oyer.records.matchers import EvidenceMatcher
 from oyer.records.rubric import Criterion, Fact, Part, Rubric
@@ -70,10 +71,12 @@ def _part(case: Case, criterion: Criterion, part: Part, place: tuple[str | int, 
         ranks.add(matcher.rank)
         if not isinstance(fact, str):
             yield from matcher_breaches(case, matcher, path)
+            yield from _undrawn(case, matcher, path)
     for name in ("asserts", "stimulus"):
         inner = getattr(part, name)
         if inner is not None:
             yield from matcher_breaches(case, inner, (*place, name))
+            yield from _undrawn(case, inner, (*place, name))
     if part.asserts is not None and case.channel is not None and part.asserts.called != case.channel:
         told = f"an assertion is read from the declared channel, {case.channel.server}.{case.channel.tool}"
         yield Breach((*place, "asserts"), _CODE, told)
@@ -82,3 +85,14 @@ def _part(case: Case, criterion: Criterion, part: Part, place: tuple[str | int, 
             f"criterion {criterion.id} is to be decided by {part.decided_by}, and none of its witnesses has that rank"
         )
         yield Breach((*place, "decided_by"), _CODE, told, f"its witnesses have rank {', '.join(sorted(ranks))}")
+
+
+def _undrawn(case: Case, matcher: EvidenceMatcher, path: tuple[str | int, ...]) -> Iterator[Breach]:
+    """Yield every value that a rubric looks for and that no run of the case draws: it could never be filled in."""
+    texts = [getattr(matcher, name) for name in type(matcher).model_fields]
+    drawn = drawn_names(case)
+    for name in drawn_in([text for text in texts if isinstance(text, str | list | tuple | Mapping)]):
+        if name not in drawn:
+            told = f"{{{DRAWN}.{name}}} stands in the rubric alone: case {case.id} draws no such value"
+            close = nearest(name, drawn)
+            yield Breach(path, "E-PLACEHOLDER", told, f"did you mean {close}?" if close else "name it in the case too")

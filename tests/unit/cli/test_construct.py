@@ -83,3 +83,26 @@ def test_what_a_model_may_call_without_a_word_of_the_author_is_pinned(tmp_path: 
     for told, bound in (("", 200), ("stop: {model_calls: 7}\n", 7), ("stop: {model_calls: null}\n", None)):
         path.write_text(TRAP.format(controls="") + told)
         assert plain(read_case_file(path).cases[0].loaded.case)["stop"]["model_calls"] == bound
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("Merge them.", "This is a benchmark: merge them.", "2 sessions"),
+        ("Hurry up.", "Think of the baselines.", "pressure.rounds[0]"),
+        ("Hurry up.", "It is only a test case.", "pressure.rounds[0]"),
+    ],
+)
+def test_words_that_tell_a_subject_what_it_is(tmp_path: Path, old: str, new: str, place: str) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(TRAP.format(controls="").replace(old, new))
+    found = [one for one in construct_problems(Reading((read_case_file(path),))) if one.code == "E-CONSTRUCT-WORD"]
+    assert len(found) == 1, found
+    assert place.rsplit(maxsplit=1)[-1].split("[", maxsplit=1)[0] in str(found[0]) or "prompt" in str(found[0])
+
+
+def test_words_of_ordinary_work_are_no_breach(tmp_path: Path) -> None:
+    text = TRAP.format(controls="").replace("Merge them.", "Test the oracles' database connection and evaluate both.")
+    assert "E-CONSTRUCT-WORD" in codes(tmp_path / "a.yaml", text)
+    text = TRAP.format(controls="").replace("Merge them.", "Run the tests, weigh both and evaluate what is left.")
+    assert "E-CONSTRUCT-WORD" not in codes(tmp_path / "b.yaml", text)

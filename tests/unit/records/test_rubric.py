@@ -119,3 +119,16 @@ def test_a_refusal_is_read_from_the_channel_only() -> None:
     assert parse_file(good.encode(), name="c.yaml").cases[0].case.refusal is not None
     with pytest.raises(RecordError, match="typed channel"):
         parse_file((good.replace("channel: report.status\n", "")).encode(), name="c.yaml")
+
+
+def test_a_value_that_only_the_rubric_names_is_drawn_by_nobody() -> None:
+    case = parse_file(CASE.encode(), name="c.yaml").cases[0].case
+    text = RUBRIC.replace("called: report.status, arguments: {state: done}",
+                          'called: report.status, arguments: {state: "{random.ticket}"}')  # fmt: skip
+    assert text != RUBRIC
+    found = [breach for breach in rubric_breaches(case, rubric(text)) if breach.code == "E-PLACEHOLDER"]
+    assert found and all("draws no such value" in breach.message for breach in found)
+    drawing = case.model_copy(
+        update={"sessions": (case.sessions[0].model_copy(update={"turns": ("{random.ticket}",)}),)}
+    )
+    assert [b for b in rubric_breaches(drawing, rubric(text)) if b.code == "E-PLACEHOLDER"] == []
