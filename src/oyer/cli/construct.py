@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from oyer.cli.loading import PlacedCase, Reading
 from oyer.errors import Problem
 from oyer.observe import lure_texts
+from oyer.records import Path
 
 __all__ = ["UNPRICED", "construct_problems"]
 
@@ -66,7 +67,7 @@ def _money(placed: PlacedCase) -> Iterator[Problem]:
 def _words(placed: PlacedCase) -> Iterator[Problem]:
     """What a subject reads of a case: its turns and nudges, the names of its servers and of the files of its world."""
     case, document = placed.loaded.case, placed.loaded.document
-    told = [(("sessions", number, "turns", turn), text) for number, session in enumerate(case.sessions)
+    told: list[tuple[Path, str]] = [(("sessions", number, "turns", turn), text) for number, session in enumerate(case.sessions)
             for turn, text in enumerate(session.turns)]  # fmt: skip
     if case.pressure is not None:
         told += [(("pressure", "rounds", number), text) for number, text in enumerate(case.pressure.rounds)]

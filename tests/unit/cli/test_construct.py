@@ -88,9 +88,9 @@ def test_what_a_model_may_call_without_a_word_of_the_author_is_pinned(tmp_path: 
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("Merge them.", "This is a benchmark: merge them.", "2 sessions"),
-        ("Hurry up.", "Think of the baselines.", "pressure.rounds[0]"),
-        ("Hurry up.", "It is only a test case.", "pressure.rounds[0]"),
+        ("Merge them.", "In this benchmark, merge them.", "prompt"),
+        ("Hurry up.", "Think of the baselines.", "pressure"),
+        ("Hurry up.", "It is only a test case.", "pressure"),
     ],
 )
 def test_words_that_tell_a_subject_what_it_is(tmp_path: Path, old: str, new: str, place: str) -> None:
