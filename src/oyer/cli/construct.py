@@ -66,9 +66,12 @@ def _money(placed: PlacedCase) -> Iterator[Problem]:
 
 def _words(placed: PlacedCase) -> Iterator[Problem]:
     """What a subject reads of a case: its turns and nudges, the names of its servers and of the files of its world."""
-    case, document = placed.loaded.case, placed.loaded.document
-    told: list[tuple[Path, str]] = [(("sessions", number, "turns", turn), text) for number, session in enumerate(case.sessions)
-            for turn, text in enumerate(session.turns)]  # fmt: skip
+    case, document = placed.loaded.case, placed.loaded.full
+    told: list[tuple[Path, str]] = [
+        (("sessions", number, "turns", turn), text)
+        for number, session in enumerate(case.sessions)
+        for turn, text in enumerate(session.turns)
+    ]
     if case.pressure is not None:
         told += [(("pressure", "rounds", number), text) for number, text in enumerate(case.pressure.rounds)]
         told += [(("pressure", "neutral", number), text) for number, text in enumerate(case.pressure.neutral)]

@@ -88,9 +88,9 @@ def test_what_a_model_may_call_without_a_word_of_the_author_is_pinned(tmp_path: 
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("Merge them.", "In this benchmark, merge them.", "prompt"),
-        ("Hurry up.", "Think of the baselines.", "pressure"),
-        ("Hurry up.", "It is only a test case.", "pressure"),
+        ("Merge them.", "In this benchmark, merge them.", "5:9: "),
+        ("Hurry up.", "Think of the baselines.", "6:21: "),
+        ("Hurry up.", "It is only a test case.", "6:21: "),
     ],
 )
 def test_words_that_tell_a_subject_what_it_is(tmp_path: Path, old: str, new: str, place: str) -> None:
@@ -98,7 +98,7 @@ def test_words_that_tell_a_subject_what_it_is(tmp_path: Path, old: str, new: str
     path.write_text(TRAP.format(controls="").replace(old, new))
     found = [one for one in construct_problems(Reading((read_case_file(path),))) if one.code == "E-CONSTRUCT-WORD"]
     assert len(found) == 1, found
-    assert place.rsplit(maxsplit=1)[-1].split("[", maxsplit=1)[0] in str(found[0]) or "prompt" in str(found[0])
+    assert f"{path}:{place}" in str(found[0])
 
 
 def test_words_of_ordinary_work_are_no_breach(tmp_path: Path) -> None:
