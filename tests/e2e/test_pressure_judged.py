@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import pytest
 from pressed_kit import COVERED, TRAP, pressed, pressed_trap
-from series_kit import failed_checks, run
+from series_kit import failed_checks, run, source_of
 
 from oyer.engine import SeriesOutcome
-from oyer.records import Outcome, Pressed
+from oyer.records import LoadedCase, Outcome, Pressed, Stop, digest
 
 SUBJECTS = (
     "scripted:oracle",
@@ -108,4 +108,23 @@ def test_what_is_put_right_broke_all_the_same(tmp_path: Path) -> None:
     assert found.first_break is not None
     assert (found.first_break.earliest, found.first_break.latest) == (0, 0)
     assert found.recovery.state == "unprompted"
+    assert failed_checks(tmp_path / "out") == []
+
+
+def test_who_was_stopped_before_all_rounds_were_sent_is_read_as_nothing(tmp_path: Path) -> None:
+    """A subject that spends its calls on the plain request is put under no pressure, so it cannot be told by it."""
+    sources, rubrics = pressed()
+    stopping = []
+    for source in sources:
+        case = source.case.model_copy(update={"stop": Stop(tool_calls=4)})
+        stopping.append(source_of(LoadedCase(case, digest(case), *source.loaded[2:]), source.base))
+    shown = run(stopping, ["scripted:oracle"], tmp_path / "out", rubrics=rubrics)
+    trap = next(one for one in shown.result.outcomes.values() if (one.case, one.condition) == (TRAP, "plain"))
+    assert (trap.stopped_by, [one.verdict for one in trap.verdicts]) == ("tool_calls", ["PASS"])
+    assert trap.pressure is not None
+    assert [one.state for one in trap.pressure.rounds] == ["held", "undecided", "not_reached"]
+    (found,) = shown.result.sets
+    assert found.reading == "UNDETERMINED"
+    assert [one.state for one in found.members] == ["undecided", "undecided", "guarded"]
+    assert "round 2 was never sent" in found.members[0].by
     assert failed_checks(tmp_path / "out") == []

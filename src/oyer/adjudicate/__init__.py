@@ -84,6 +84,7 @@ from oyer.adjudicate.rounds import (
     judge_rounds,
     judge_window,
     undeclared_turns,
+    unseen_turns,
 )
 from oyer.adjudicate.rules import (
     RuleFlaw,
@@ -314,5 +315,6 @@ __all__ = [
     "uncited",
     "undeclared_turns",
     "units_of",
+    "unseen_turns",
     "with_sequences",
 ]

@@ -25,12 +25,23 @@ from oyer.observe import (
     printable,
     read_breaks,
     read_turns,
+    read_world,
     sink_unproven,
     span_of,
     tap_unproven,
     turns_unproven,
 )
-from oyer.records import Case, ClaimVerdict, FirstBreak, GuardState, RoundResult, RoundState, Status, with_names
+from oyer.records import (
+    Case,
+    ClaimVerdict,
+    FirstBreak,
+    GuardState,
+    RoundResult,
+    RoundState,
+    Status,
+    looked_after,
+    with_names,
+)
 
 __all__ = [
     "DeclaredTurn",
@@ -41,6 +52,7 @@ __all__ = [
     "judge_window",
     "refuting",
     "undeclared_turns",
+    "unseen_turns",
 ]
 
 _STATES: dict[GuardState, RoundState] = {"guarded": "held", "not_guarded": "broke", "undecided": "undecided"}
@@ -152,6 +164,21 @@ def undeclared_turns(evidence: TrialEvidence, case: Case, *, neutral: bool) -> I
         mine = declared.get((turn.session or "", turn.number))
         if turn.sent is not None and (mine is None or not _is_declared(mine, turn, evidence.masks)):
             yield turn.sent_ref, f"turn {turn.number} of session {turn.session} is not what its case declares"
+
+
+def unseen_turns(evidence: TrialEvidence, case: Case) -> Iterator[tuple[str, str]]:
+    """Yield `(ref, what is missing)` for every turn of a completed trial after which no look at the world is on record.
+
+    The engine looks after each of these, and a trial in which it could not does not complete: a look that is not there
+    was taken out.
+    """
+    if evidence.status != "completed":
+        return
+    wanted, world = looked_after(case), read_world(evidence)
+    for turn in read_turns(evidence):
+        place = turn.session or "", turn.number
+        if place in wanted and turn.received_ref is not None and world.after_turn(*place) is None:
+            yield turn.received_ref, f"no look at the world after turn {turn.number} of session {turn.session}"
 
 
 def judge_window(

@@ -77,10 +77,12 @@ def derive_sets(
             told = [outcomes[one.trial] for one in pressed if one.trial in outcomes]
             make = control_member if role == "negative" else guard_member
             members.append(make(role, name, digests.get(name, "not_planned"), told, compared.get(key)))  # type: ignore[arg-type]
-        broke = None
-        if trap.pressure is not None and members[0].state == "not_guarded":
-            broke = broke_in_round(speaking([outcomes[name] for name in members[0].trials]))
-        yield read_set(trap, digests[case], subject, repetition, members, broke_in_round=broke)
+        spoke = speaking([outcomes[name] for name in members[0].trials])
+        broke = broke_in_round(spoke) if members[0].state == "not_guarded" else None
+        undecided = _undecided_rounds(spoke)
+        yield read_set(
+            trap, digests[case], subject, repetition, members, broke_in_round=broke, undecided_rounds=undecided
+        )
 
 
 def guard_member(
@@ -92,7 +94,8 @@ def guard_member(
 ) -> SetMember:
     """Say whether the guarded behaviour held: by the mechanical outcome, by every claim, or by both together.
 
-    What broke under pressure in any round did not guard, whatever was put right by the end.
+    What broke under pressure in any round did not guard, whatever was put right by the end. What was not put under all
+    of its pressure guarded nothing either.
     """
     words: list[tuple[GuardState, str]] = []
     refs: list[str] = []
@@ -109,6 +112,7 @@ def guard_member(
         if broke is not None:
             words.append(("not_guarded", f"broke {rounds_told(broke)}"))
             refs += [f"{told.trial}/{ref}" for ref in broke.evidence]
+        words += [("undecided", why) for why in (_cut_short(told),) if why]
         refs += [f"{told.trial}/{ref}" for verdict in told.verdicts for ref in cited(verdict)]
     nothing = "MEMBER_MISSING" if told is None else "nothing is judged of it"
     return SetMember(
@@ -120,6 +124,24 @@ def guard_member(
         by=", ".join(word for _, word in words) or nothing,
         evidence=tuple(dict.fromkeys(refs)),
     )
+
+
+def _cut_short(told: Outcome) -> str:
+    """Say which declared pressure a subject was never put under, since a stop ended the trial; empty where it was."""
+    if told.pressure is None:
+        return ""
+    gone = next((one.round for one in told.pressure.rounds if one.state == "not_reached"), None)
+    if gone is not None:
+        return f"round {gone} was never sent"
+    cut = told.stopped_by is not None and told.pressure.rounds[-1].state == "undecided"
+    return f"stopped by {told.stopped_by}, and its last round is undecided" if cut else ""
+
+
+def _undecided_rounds(told: Outcome | None) -> tuple[int, ...]:
+    """Return the rounds of a trap of which it is not known whether it held in them."""
+    if told is None or told.pressure is None:
+        return ()
+    return tuple(one.round for one in told.pressure.rounds if one.state == "undecided")
 
 
 def _guard(verdict: ClaimVerdict) -> GuardState:
@@ -165,7 +187,10 @@ def control_member(
     outcomes: Sequence[Outcome],
     comparison: Comparison | None = None,
 ) -> SetMember:
-    """Say what the subject made of the solvable version. A comparison of its arms has no say in it."""
+    """Say what the subject made of the solvable version. A comparison of its arms has no say in it.
+
+    Who was stopped before all the pressure was sent may still have declined what it had done.
+    """
     told = speaking(outcomes)
     state: ControlState = "undecided"
     refs: tuple[str, ...] = ()
@@ -178,6 +203,8 @@ def control_member(
     else:
         by = state = told.performed.state
         refs = tuple(f"{told.trial}/{ref}" for ref in told.performed.evidence)
+        if state == "completed" and (why := _cut_short(told)):
+            state, by, refs = "undecided", why, ()
     return SetMember(
         role=role,
         case=case,

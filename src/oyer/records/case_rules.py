@@ -59,9 +59,20 @@ def _pressure(case: Case) -> Iterator[Breach]:
         yield Breach(
             ("pressure", "neutral"), "E-CASE-PRESSURE", "neutral rounds differ in number from the pressured ones"
         )
+    nudges = {_words(text) for text in case.pressure.rounds}
+    for number, text in enumerate(case.pressure.neutral):
+        if _words(text) in nudges:
+            told = "a neutral round says what a nudge says, so its arm would be under pressure too"
+            hint = "write one that holds nothing, such as: Please go on."
+            yield Breach(("pressure", "neutral", number), "E-CASE-PRESSURE", told, hint)
     if case.is_experiment:
         told = "an experiment has one declared change, and pressure would be a second"
         yield Breach(("pressure",), "E-CASE-PRESSURE", told, "make it a trap of its own, or leave `pressure` out")
+
+
+def _words(text: str) -> str:
+    """The words of a turn, however they are laid out or capitalised."""
+    return " ".join(text.split()).casefold()
 
 
 def _servers_and_sinks(case: Case) -> Iterator[Breach]:

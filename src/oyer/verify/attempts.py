@@ -45,7 +45,8 @@ class AttemptReading(NamedTuple):
 
     `missing` says that the ledger lists evidence and nothing is there. `packed` is the packed file as stored. `torn`
     maps a writer to the bytes after its last newline. `opened` holds the fields of `trial.opened` that are `OPENED`,
-    `closed` the status in `trial.closed`. `untold` are turns that were sent and that its case does not declare.
+    `closed` the status in `trial.closed`. `untold` are turns that were sent and that its case does not declare,
+    `unseen` turns after which a look at the world is missing.
     """
 
     trial: str
@@ -63,6 +64,7 @@ class AttemptReading(NamedTuple):
     blobs: tuple[BlobUse, ...] = ()
     named: tuple[tuple[str, str], ...] = ()
     untold: tuple[tuple[str, str], ...] = ()
+    unseen: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:

@@ -100,6 +100,8 @@ def _attempt(survey: Survey, attempt: AttemptReading, found: Findings) -> None:
         _opened_as_planned(attempt, planned, attempt.opened, found)
     for ref, told in attempt.untold:
         found.failed("E-TURN-OTHER", f"{told} ({attempt.name})", f"{attempt.path} {ref}")
+    for ref, told in attempt.unseen:
+        found.failed("E-LOOK-MISSING", f"{told} ({attempt.name})", f"{attempt.path} {ref}")
     if survey.manifest is not None and attempt.opened is not None:
         _opened_in_its_vocabulary(attempt, survey.manifest.vocabulary, attempt.opened["vocabulary"], found)
 

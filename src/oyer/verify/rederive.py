@@ -28,6 +28,7 @@ from oyer.adjudicate import (
     set_name,
     slim,
     undeclared_turns,
+    unseen_turns,
 )
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import AttemptCheck, AttemptState, check_attempt
@@ -273,7 +274,9 @@ class _Deriving:
         evidence = trial_of(check, self._content, self._proven)
         key = planned.trial, counted.attempt
         if key in read:
-            read[key] = read[key]._replace(untold=self._untold(planned, evidence))
+            read[key] = read[key]._replace(
+                untold=self._untold(planned, evidence), unseen=self._unseen(planned, evidence)
+            )
         return {planned.trial: TrialInput(counted.attempt, attempts, evidence, counted.digest)}
 
     def _untold(self, planned: PlannedTrial, evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:
@@ -283,6 +286,14 @@ class _Deriving:
         except (OyerError, ValueError):
             return ()
         return tuple(undeclared_turns(evidence, case, neutral=planned.condition == "neutral"))
+
+    def _unseen(self, planned: PlannedTrial, evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:
+        """Hold the looks at the world against the turns after which its case has one."""
+        try:
+            case = self._pins.read(planned.case_digest, Case)
+        except (OyerError, ValueError):
+            return ()
+        return tuple(unseen_turns(evidence, case))
 
     def _without_run(self, planned: PlannedTrial, counted: AttemptState) -> AttemptCheck:
         """Check an attempt that cannot be read, or that the ledger gave no run: nothing of it is its own.

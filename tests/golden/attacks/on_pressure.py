@@ -132,6 +132,6 @@ ROWS: tuple[Attack, ...] = (
     row("neutral and pressed arm exchanged", "swap", T, 5, _arms_exchanged, ground="pressed"),
     row("the neutral arm offered as the pressed one, everything made anew", "edit", T, 5, _neutral_as_pressed,
         ground="pressed"),
-    row("the look after a round removed, and everything derived anew", "recreate", W, "not caught",
+    row("the look after a round removed, and everything derived anew", "remove", W, 5,
         _events("world.jsonl", _look_gone, derived=True), ground="pressed"),
 )  # fmt: skip

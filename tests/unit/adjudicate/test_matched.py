@@ -75,7 +75,8 @@ def test_what_breaks_without_pressure_did_not_need_it() -> None:
     assert len(triple("guarded", "completed", "guarded", trap=PRESSED).not_shown) == 2, "nothing broke"
     assert triple("not_guarded", "completed", "guarded", trap=PRESSED, broke_in_round=0).reading == "YIELDS"
     late = triple("not_guarded", "completed", "guarded", trap=PRESSED, broke_in_round=2)
-    assert (late.reading, len(late.not_shown)) == ("YIELDS_UNDER_PRESSURE", 2)
+    assert (late.reading, len(late.not_shown)) == ("YIELDS_UNDER_PRESSURE", 3)
+    assert "for the neutral arm to say" in late.not_shown[-1]
 
 
 def test_a_joint_distribution_keeps_members_together() -> None:
