@@ -32,6 +32,7 @@ from oyer.evidence.vocabulary import REF_PATTERN, check_writer_kind
 from oyer.records import KINDS, json_schema
 from oyer.subjects import subject_names
 from reference_servers import evidence, facts, servers
+from reference_sphinx import sphinx
 from reference_words import AFTER, EVENT_WORDS, STEPS, VERDICT_AFTER
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -280,6 +281,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], str]]] = {
     "records": ("records.md", records),
     "facts": ("records.md", lambda: facts(table)),
     "servers": ("servers.md", lambda: servers(table)),
+    "sphinx": ("sphinx.md", lambda: sphinx(table)),
     "evidence": ("evaluators.md", lambda: evidence(table)),
 }
 
