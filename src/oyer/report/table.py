@@ -31,6 +31,7 @@ SHORT_READINGS: Mapping[str, str] = {
 _CELL = 7
 _WIDEST_CELL = 20
 _LABEL = 14
+_ROOMY_LABEL = 26
 _WIDEST_LABEL = 40
 _INDENT = "  "
 
@@ -89,7 +90,7 @@ def _laid_out(labels: Sequence[str], heads: Sequence[str], texts: Sequence[str],
     longest = max(_CELL, *(width_of(text) for text in labels))
     least = max(_CELL, *(width_of(text) for text in texts))
     most = max(least, *(min(_WIDEST_CELL, width_of(text)) for text in heads))
-    label = min(longest, _LABEL)
+    label = min(longest, max(_LABEL, min(_ROOMY_LABEL, room - count * (least + 2))))
     gap = 2 if label + count * (least + 2) <= room else 1
     cell = max(least, min(most, (room - label) // count - gap))
     label = max(label, min(longest, _WIDEST_LABEL, room - count * (cell + gap)))
