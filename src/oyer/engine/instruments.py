@@ -288,7 +288,9 @@ class Bench:
 
     async def _open_tap(self, name: str, relay: Path, calls: CallsInFlight) -> None:
         server, case = self._case.servers[name], self._case
-        command, env = place_server(server, self._placement.values, self._plan.source.base)
+        command, env = place_server(
+            server, self._placement.values, self._plan.source.base, message_bytes=case.budget.message_bytes
+        )
         # A temporary directory of its own tells the processes of this server from those of the others.
         own_temp = self._rundir.temp / neutral_name()
         own_temp.mkdir(mode=0o700)

@@ -90,14 +90,16 @@ async def _lock_case(source: CaseSource, rubrics: Mapping[str, Rubric], cases: M
 
 
 async def _lock_server(source: CaseSource, name: str, rundir: RunDir) -> LockedServer:
-    command = source.case.servers[name].command
+    server = source.case.servers[name]
     try:
         listing, placement = await list_server(source, name, rundir, further=True)
     except Blocked as problem:
-        return LockedServer(command=command, problem=problem.problems[0].message.replace(str(rundir.root), "{run.dir}"))
+        told = problem.problems[0].message.replace(str(rundir.root), "{run.dir}")
+        return LockedServer(command=server.command, url=server.url, problem=told)
     tools = _tools(listing, placement)
     return LockedServer(
-        command=command,
+        command=server.command,
+        url=server.url,
         initialize=_digest((listing.greeting,), placement),
         tools=_digest(listing.answers, placement),
         prompts=None if listing.prompts is None else _digest(listing.prompts, placement),

@@ -207,7 +207,7 @@ async def list_server(
         placement.add(f"sink.{sink}.url", NOWHERE)
         placement.add(f"sink.{sink}.token", "none")
     server = case.servers[name]
-    command, env = place_server(server, placement.values, source.base)
+    command, env = place_server(server, placement.values, source.base, message_bytes=case.budget.message_bytes)
     tapped = TappedServer(
         name, command, {**base_environment(rundir.home, rundir.temp, os.environ), **env}, rundir.world, str(rundir.root)
     )
@@ -222,7 +222,7 @@ async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
         listing, _ = await list_server(source, name, rundir)
     except Blocked as problem:
         # Pinned as unobserved: the trials then meet the same server, and say what became of it.
-        return ToolPin(command=server.command, listing=None, problem=str(problem))
+        return ToolPin(command=server.command, url=server.url, listing=None, problem=str(problem))
     names = tuple(str(tool.get("name")) for tool in listing.tools)
     incomplete = None if listing.complete else "the listing did not end within its bound"
-    return ToolPin(command=server.command, listing=listing.digest, tools=names, problem=incomplete)
+    return ToolPin(command=server.command, url=server.url, listing=listing.digest, tools=names, problem=incomplete)

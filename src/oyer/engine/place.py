@@ -20,6 +20,7 @@ __all__ = ["Placement", "place_command", "place_server", "run_values"]
 
 DRAWN_LENGTH = 12
 _PYTHON = "{python}"
+_BRIDGE = (sys.executable, "-P", "-m", "oyer.programs.http_bridge")
 
 
 @dataclass(slots=True)
@@ -70,15 +71,24 @@ def run_values(names: Sequence[str], run: str) -> dict[str, str]:
     return {name: sha256(f"{run}:{name}".encode()).hexdigest()[:DRAWN_LENGTH] for name in names}
 
 
-def place_server(server: Server, values: Mapping[str, str], base: Path) -> tuple[tuple[str, ...], dict[str, str]]:
+def place_server(
+    server: Server, values: Mapping[str, str], base: Path, *, message_bytes: int
+) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return a server's command and environment for one run.
 
+    A server that has an address is reached by a bridge of ours, which is then the command: it speaks HTTP on the
+    far side, and for whoever starts it, it is a server over standard streams like any other.
     A word of the command that names a file beside the case file is made absolute, for the server runs in the world;
     links are kept as they are, since a virtual environment's Python is one and says by its place where it belongs.
     Raises: HarnessError where a placeholder has no value in this run.
     """
-    env = {name: _filled(text, values) for name, text in server.env.items()}
-    return place_command(server.command, values, base), env
+    if server.url is None:
+        env = {name: _filled(text, values) for name, text in server.env.items()}
+        return place_command(server.command, values, base), env
+    later = {**values, "port": "{port}"}  # drawn by the bridge, at each start
+    command = place_command(server.command, later, base) if server.command else ()
+    env = {name: _filled(text, later) for name, text in server.env.items()}
+    return (*_BRIDGE, str(message_bytes), server.url, *command), env
 
 
 def place_command(command: Sequence[str], values: Mapping[str, str], base: Path) -> tuple[str, ...]:

@@ -87,6 +87,14 @@ if TYPE_CHECKING:
         ToolsListed,
         tool_text,
     )
+    from oyer.protocol.mcp_http import (
+        SESSION_HEADER,
+        VERSION_HEADER,
+        header_value,
+        marked_arguments,
+        mirrored_headers,
+        modern_version,
+    )
     from oyer.protocol.mcp_server import (
         Tool,
         ToolFunction,
@@ -124,12 +132,20 @@ if TYPE_CHECKING:
         Splice,
         splice,
     )
+    from oyer.protocol.sse import (
+        SseEvent,
+        SseSplitter,
+        parse_sse,
+        with_sse_data,
+    )
 
 __all__ = [
     "EDIT_KINDS",
     "MAX_DEPTH",
     "MAX_FRAME_BYTES",
     "REFUSAL_TEXT",
+    "SESSION_HEADER",
+    "VERSION_HEADER",
     "Answer",
     "Applied",
     "BlockRule",
@@ -168,6 +184,8 @@ __all__ = [
     "ServerNotified",
     "Span",
     "Splice",
+    "SseEvent",
+    "SseSplitter",
     "Tool",
     "ToolCall",
     "ToolFunction",
@@ -186,16 +204,21 @@ __all__ = [
     "encode_message",
     "escape_text",
     "find_span",
+    "header_value",
     "id_key",
     "label",
     "listing_digest",
     "loads",
     "loads_tolerant",
+    "marked_arguments",
+    "mirrored_headers",
+    "modern_version",
     "parse_chat_request",
     "parse_chat_response",
     "parse_chat_stream",
     "parse_message",
     "parse_pointer",
+    "parse_sse",
     "pointer_of",
     "recompute",
     "refuse",
@@ -210,6 +233,7 @@ __all__ = [
     "subset_of",
     "tool_error",
     "tool_text",
+    "with_sse_data",
 ]
 
 _HOMES = {
@@ -229,12 +253,15 @@ _HOMES = {
     "mcp_client": """
         CallFailed ClientEvent McpClient PageListed Ready ServerAsked ServerNotified ToolReturned ToolsListed
         tool_text""",
+    "mcp_http": """
+        SESSION_HEADER VERSION_HEADER header_value marked_arguments mirrored_headers modern_version""",
     "mcp_server": "Tool ToolFunction ToolServer tool_error",
     "policy": "REFUSAL_TEXT BlockRule approval changed_tools label refuse strip_fields",
     "schema": "SchemaCheck check_schema",
     "selector": "Occurrence OccurrenceCounter Selector",
     "spans": "DecodedString Node Span decode_string find_span scan string_edit",
     "splices": "Splice splice",
+    "sse": "SseEvent SseSplitter parse_sse with_sse_data",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -277,14 +304,6 @@ def _load(module: str) -> dict[str, object]:
             from oyer.protocol import listing
 
             return vars(listing)
-        case "mcp_client":
-            from oyer.protocol import mcp_client
-
-            return vars(mcp_client)
-        case "mcp_server":
-            from oyer.protocol import mcp_server
-
-            return vars(mcp_server)
         case "policy":
             from oyer.protocol import policy
 
@@ -305,4 +324,25 @@ def _load(module: str) -> dict[str, object]:
             from oyer.protocol import splices
 
             return vars(splices)
+        case "sse":
+            from oyer.protocol import sse
+
+            return vars(sse)
+    return _load_mcp(module)
+
+
+def _load_mcp(module: str) -> dict[str, object]:
+    match module:
+        case "mcp_client":
+            from oyer.protocol import mcp_client
+
+            return vars(mcp_client)
+        case "mcp_http":
+            from oyer.protocol import mcp_http
+
+            return vars(mcp_http)
+        case "mcp_server":
+            from oyer.protocol import mcp_server
+
+            return vars(mcp_server)
     raise AssertionError(module)

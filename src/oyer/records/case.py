@@ -64,12 +64,25 @@ class Session(Record):
 
 
 class Server(Record):
-    """One MCP server over stdio. `env` is added to a minimal base environment; nothing else is passed on."""
+    """One MCP server: a command over standard streams, an address over Streamable HTTP, or a command that serves one.
 
-    command: tuple[str, ...] = Field(min_length=1)
+    `env` is added to a minimal base environment; nothing else is passed on. Where there are both a command and an
+    address, `{port}` in either or in `env` is a port drawn for each connection, which has a process of its own.
+    """
+
+    command: tuple[str, ...] = ()
+    url: str | None = Field(
+        default=None, max_length=2000, description="http or https, the whole address of the endpoint"
+    )
     env: Mapping[str, str] = Field(default_factory=dict)
     shared: bool = False
     settle_s: int = Field(default=2, ge=0, le=600)
+
+    @model_validator(mode="after")
+    def _can_be_reached(self) -> Self:
+        if not self.command and self.url is None:
+            refuse(Flaw((), "a server has a command, a url, or both"))
+        return self
 
 
 class Sink(Record):

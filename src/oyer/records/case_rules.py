@@ -15,9 +15,13 @@ from oyer.records.chain import CalledLink, ConsumedLink, PersistedLink, Witnesse
 from oyer.records.drawn import drawn_in
 from oyer.records.matchers import EvidenceMatcher
 from oyer.records.placeholders import names_in
+from oyer.records.server_address import PORT, address_flaws
 from oyer.records.short import Path
 
 __all__ = ["Breach", "case_breaches", "matcher_breaches", "names_an_arm"]
+
+
+_EXTERNAL = ("external_read", "external_write", "destructive")
 
 
 class Breach(NamedTuple):
@@ -79,7 +83,10 @@ def _servers_and_sinks(case: Case) -> Iterator[Breach]:
     for name, server in case.servers.items():
         for part, texts in (("command", dict(enumerate(server.command))), ("env", dict(server.env))):
             for key, text in texts.items():
-                yield from _placeholders(case, ("servers", name, part, key), text)
+                known = text if server.url is None else text.replace(PORT, "")
+                yield from _placeholders(case, ("servers", name, part, key), known)
+        for told in address_flaws(server, is_external=case.effect_class in _EXTERNAL):
+            yield Breach(("servers", name), "E-CASE-SERVER", told)
     for name, validator in case.validators.items():
         for index, text in enumerate(validator.command):
             yield from _placeholders(case, ("validators", name, "command", index), text)

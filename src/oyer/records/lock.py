@@ -50,6 +50,7 @@ class LockedServer(Record):
     """
 
     command: tuple[str, ...]
+    url: str | None = None
     initialize: str | None = None
     tools: str | None = None
     prompts: str | None = None

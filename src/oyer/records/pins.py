@@ -65,6 +65,7 @@ class ToolPin(Record):
     """One server as declared, with the digest of its tool listing as observed when the series opened."""
 
     command: tuple[str, ...]
+    url: str | None = None
     listing: str | None
     tools: tuple[str, ...] = ()
     problem: str | None = None

@@ -26,13 +26,22 @@ VALUES = {"python": sys.executable, "world": "/w"}
 def test_only_a_module_of_our_python_is_kept_from_the_world(
     command: tuple[str, ...], placed: tuple[str, ...], tmp_path: Path
 ) -> None:
-    assert place_server(Server(command=command), VALUES, tmp_path)[0] == placed
+    assert place_server(Server(command=command), VALUES, tmp_path, message_bytes=1024)[0] == placed
 
 
 def test_a_module_in_the_world_does_not_take_the_place_of_the_servers_own(tmp_path: Path) -> None:
     (tmp_path / "json").mkdir()
     (tmp_path / "json" / "__init__.py").write_text("")
     (tmp_path / "json" / "tool.py").write_text("print('the subject was here')")
-    argv = place_server(Server(command=("{python}", "-m", "json.tool")), VALUES, tmp_path)[0]
+    argv = place_server(Server(command=("{python}", "-m", "json.tool")), VALUES, tmp_path, message_bytes=1024)[0]
     done = subprocess.run(argv, cwd=tmp_path, input="{}", capture_output=True, text=True, check=True)
     assert done.stdout == "{}\n"
+
+
+def test_a_server_with_an_address_is_reached_by_a_bridge(tmp_path: Path) -> None:
+    url = "http://127.0.0.1:{port}/mcp"
+    server = Server(command=("{python}", "-m", "x", "{port}"), url=url, env={"PORT": "{port}", "W": "{world}"})
+    argv, env = place_server(server, VALUES, tmp_path, message_bytes=1024)
+    assert argv[argv.index("1024") :] == ("1024", url, VALUES["python"], "-P", "-m", "x", "{port}")
+    assert env == {"PORT": "{port}", "W": VALUES["world"]}
+    assert place_server(Server(url=url), VALUES, tmp_path, message_bytes=9)[0][-2:] == ("9", url)

@@ -1,0 +1,318 @@
+"""The client's side of Streamable HTTP, for frames that come from and go to standard streams.
+
+Owns one POST per frame, the streams that answer them, the stream a server opens for itself, the session and the
+headers that either era of the protocol asks for. A body is the frame without its line end, and a line is a body or an
+event's data with its line ends turned into spaces (JSON has none inside a string), and nothing else is done to either.
+Must never send a frame twice, follow a redirect, or make up an answer.
+Source: MCP transports, Streamable HTTP, 2025-03-26 to 2026-07-28.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from typing import Any, Final, NoReturn
+from urllib.parse import urlsplit
+
+from oyer.protocol import (
+    SESSION_HEADER,
+    VERSION_HEADER,
+    Message,
+    SseSplitter,
+    id_key,
+    marked_arguments,
+    mirrored_headers,
+    modern_version,
+    parse_message,
+    parse_sse,
+    strip_terminator,
+)
+
+__all__ = ["HttpWire"]
+
+_CHUNK_BYTES: Final = 65536
+_CONNECT_S: Final = 10.0
+_RETRY_MS: Final = 1000
+_RESUMED_IN_VAIN: Final = 2
+_SHOWN_BYTES: Final = 500
+_SPACES: Final = bytes.maketrans(b"\r\n", b"  ")
+_READ_FROM: Final = frozenset({"initialize", "tools/list"})
+
+
+class _Post:
+    """One exchange: what was sent, and whether its answer came."""
+
+    def __init__(self, connection: Any, message: Message | None, *, modern: bool) -> None:
+        self.connection = connection
+        self._socket = connection.sock
+        self.message = message
+        self.modern = modern
+        self.cancelled = False
+        self.waits = {id_key(part.id) for part in _requests(message)}
+
+    def cancel(self) -> None:
+        """Close the stream, which from 2026-07-28 on is how a request is given up."""
+        self.cancelled = True
+        self._socket.shutdown(socket.SHUT_RDWR)
+
+
+class HttpWire:
+    """One client of one endpoint. `send` takes frames in order; what comes back is written to standard output."""
+
+    def __init__(self, url: str, max_bytes: int, out_fd: int = 1) -> None:
+        parts = urlsplit(url)
+        self._secure = parts.scheme == "https"
+        self.address = (parts.hostname or "", parts.port or (443 if self._secure else 80))
+        self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        self._max_bytes = max_bytes
+        self._out = out_fd
+        self._writing = threading.Lock()
+        self._session: str | None = None
+        self._version: str | None = None
+        self._marked: dict[str, Any] = {}
+        self._open: dict[Any, _Post] = {}
+        self._threads: list[threading.Thread] = []
+        self._left = threading.Event()
+        self._listens = False
+
+    def send(self, frame: bytes) -> None:
+        """Post one frame. Returns when it was sent, or taken where it needs no answer; `initialize` is waited for."""
+        body = strip_terminator(frame)
+        if not body.strip():
+            return
+        read = parse_message(frame)
+        message = read if isinstance(read, Message) else None
+        if message is not None and self._gives_up(message):
+            return
+        headers = self._headers(message)
+        post = _Post(self._connect(), message, modern=message is not None and modern_version(message) is not None)
+        try:
+            post.connection.request("POST", self._target, body, headers)
+        except (OSError, ValueError) as error:
+            self.fail(f"the server could not be reached: {type(error).__name__}: {error}")
+        for waiting in post.waits:
+            self._open[waiting] = post
+        if not post.waits or (message is not None and message.method == "initialize"):
+            self._answer(post)
+        else:
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            self._threads.append(threading.Thread(target=self._answer, args=(post,), daemon=True))
+            self._threads[-1].start()
+        if message is not None and message.method == "notifications/initialized" and not self._listens:
+            self._listens = True
+            threading.Thread(target=self._listen, daemon=True).start()
+
+    def leave(self, limit_s: float) -> None:
+        """Wait a moment for what is under way, then end the session."""
+        until = time.monotonic() + limit_s
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        self._left.set()
+        if self._session is None:
+            return
+        try:
+            connection = self._connect(limit_s)
+            connection.request("DELETE", self._target, headers=self._headers(None, accept=None))
+            connection.getresponse().read(_CHUNK_BYTES)
+        except Exception as error:  # noqa: BLE001 - nobody is left to whom it would matter
+            _note(f"the session was not ended: {type(error).__name__}: {error}")
+
+    def fail(self, why: str) -> NoReturn:
+        """End this process: what the server's client would need to know cannot be said over standard streams."""
+        _note(why)
+        os._exit(1)
+
+    # -- one exchange -------------------------------------------------------------------------------------
+
+    def _answer(self, post: _Post) -> None:
+        try:
+            self._read_answer(post)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it ends the connection and is told
+            if not post.cancelled and not self._left.is_set():
+                self.fail(f"the exchange broke off: {type(error).__name__}: {error}")
+        finally:
+            for waiting in [key for key, other in self._open.items() if other is post]:
+                self._open.pop(waiting, None)
+            post.connection.close()
+
+    def _read_answer(self, post: _Post) -> None:
+        response = post.connection.getresponse()
+        session = response.getheader(SESSION_HEADER)
+        if session and not post.modern:
+            self._session = session
+        if _is_stream(response):
+            self._read_stream(response, post)
+        else:
+            body = self._body(response)
+            if not 200 <= response.status < 300:
+                self._refused(response, body, post)
+            elif body.strip():
+                self._pass_on(body, post)
+        if post.waits and not post.cancelled:
+            self.fail("the server ended its answer without the message that was asked for")
+
+    def _refused(self, response: Any, body: bytes, post: _Post) -> None:
+        """An error status: the client can hear of it where the body is its answer, and in no other way."""
+        self._take(body, post)
+        if post.message is None or not _requests(post.message) or post.waits:
+            shown = body[:_SHOWN_BYTES].decode("utf-8", "replace")
+            self.fail(f"the server answered {response.status} {response.reason}: {shown}")
+        self._write(body)
+
+    def _body(self, response: Any) -> bytes:
+        """Read a body, but no further than one byte beyond the bound: whoever reads our output says that it is."""
+        return bytes(response.read(self._max_bytes + 1))
+
+    def _pass_on(self, data: bytes, post: _Post | None) -> None:
+        if post is not None:
+            self._take(data, post)
+        self._write(data)
+
+    def _take(self, data: bytes, post: _Post) -> None:
+        """Note what an answer says that later requests depend on, and that it came."""
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            return
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict) and "method" not in one and not isinstance(one.get("id"), dict | list | float):
+                post.waits.discard(id_key(one.get("id")))
+        if post.message is not None and post.message.method in _READ_FROM:
+            answer = parse_message(data)
+            if isinstance(answer, Message) and answer.kind == "response":
+                self._learn(post.message.method or "", answer)
+
+    def _learn(self, method: str, answer: Message) -> None:
+        if method == "tools/list":
+            self._marked.update(marked_arguments(answer))
+        elif isinstance(answer.result, dict) and isinstance(version := answer.result.get("protocolVersion"), str):
+            self._version = version
+
+    # -- streams ------------------------------------------------------------------------------------------
+
+    def _read_stream(self, response: Any, post: _Post) -> None:
+        """Pass a stream's messages on; one that ends early is taken up again after its last event, if it has ids."""
+        last, retry_ms = self._events(response, post)
+        in_vain = 0
+        while post.waits and last is not None and not post.cancelled and in_vain < _RESUMED_IN_VAIN:
+            time.sleep(retry_ms / 1000)
+            _note(f"a stream ended before its answer and is taken up after event {last}")
+            again = self._get(last)
+            if not _is_stream(again):
+                self.fail(f"the server answered {again.status} {again.reason} to a stream taken up again")
+            later, retry_ms = self._events(again, post, retry_ms)
+            in_vain = in_vain + 1 if later is None else 0
+            last = later or last
+
+    def _listen(self) -> None:
+        """Read the stream on which a server says what nobody asked for, as long as it offers one."""
+        last: str | None = None
+        retry_ms, in_vain = _RETRY_MS, 0
+        while not self._left.is_set() and in_vain < _RESUMED_IN_VAIN:
+            try:
+                response = self._get(last)
+                if not _is_stream(response):
+                    if response.status != 405:  # which is how a server says that it has none
+                        _note(f"the server answered {response.status} {response.reason} to a stream of its own")
+                    return
+                later, retry_ms = self._events(response, None, retry_ms)
+                last, in_vain = later or last, 0
+            except Exception as error:  # noqa: BLE001 - told, and counted
+                if self._left.is_set():
+                    return
+                _note(f"the server's own stream broke off: {type(error).__name__}: {error}")
+                in_vain += 1
+            time.sleep(retry_ms / 1000)
+
+    def _get(self, last: str | None) -> Any:
+        headers = self._headers(None, accept="text/event-stream")
+        if last is not None:
+            headers["Last-Event-ID"] = last
+        connection = self._connect()
+        connection.request("GET", self._target, headers=headers)
+        return connection.getresponse()
+
+    def _events(self, response: Any, post: _Post | None, retry_ms: int = _RETRY_MS) -> tuple[str | None, int]:
+        """Pass on every message of one response; return the id of its last event and how long to wait afterwards."""
+        splitter, last = SseSplitter(), None
+        while chunk := response.read1(_CHUNK_BYTES):
+            for raw in splitter.feed(chunk):
+                event = parse_sse(raw)
+                last = event.id or last
+                retry_ms = event.retry_ms if event.retry_ms is not None else retry_ms
+                if event.data and event.event == "message":
+                    self._pass_on(event.data, post)
+            if splitter.pending_bytes > self._max_bytes:
+                self._write(splitter.end())  # beyond the bound: whoever reads our output says so
+                break
+        return last, retry_ms
+
+    # -- odds and ends ------------------------------------------------------------------------------------
+
+    def _gives_up(self, message: Message) -> bool:
+        """Take a cancellation of the era that has none on this wire: the stream is closed in its place."""
+        if message.method != "notifications/cancelled" or not isinstance(message.params, dict):
+            return False
+        post = self._open.get(id_key(message.params.get("requestId")))
+        if post is None or not post.modern:
+            return False
+        post.cancel()
+        return True
+
+    def _headers(
+        self, message: Message | None, *, accept: str | None = "application/json, text/event-stream"
+    ) -> dict[str, str]:
+        mirrored = [] if message is None else mirrored_headers(message, self._marked)
+        headers = dict(mirrored)
+        if not mirrored and (message is None or message.method != "initialize"):
+            if self._session is not None:
+                headers[SESSION_HEADER] = self._session
+            if self._version is not None:
+                headers[VERSION_HEADER] = self._version
+        if accept is not None:
+            headers["Accept"] = accept
+        if accept is not None and accept.startswith("application/json"):
+            headers["Content-Type"] = "application/json"
+        return headers
+
+    def _connect(self, limit_s: float = _CONNECT_S) -> Any:
+        import http.client
+
+        kind: Any = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        connection = kind(*self.address, timeout=limit_s)
+        try:
+            connection.connect()
+        except OSError as error:
+            self.fail(f"the server could not be reached at {self.address[0]}:{self.address[1]}: {error}")
+        connection.sock.settimeout(None)  # how long an answer may take is for whoever started us to say
+        return connection
+
+    def _write(self, data: bytes) -> None:
+        line = memoryview(data.translate(_SPACES) + b"\n")
+        with self._writing:
+            try:
+                while line:
+                    line = line[os.write(self._out, line) :]
+            except OSError:
+                os._exit(0)  # nobody reads any more
+
+
+def _requests(message: Message | None) -> list[Message]:
+    if message is None:
+        return []
+    parts = message.parts if message.kind == "batch" else (message,)
+    return [part for part in parts if isinstance(part, Message) and part.kind == "request"]
+
+
+def _is_stream(response: Any) -> bool:
+    kind = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
+    return bool(kind == "text/event-stream" and 200 <= response.status < 300)
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
