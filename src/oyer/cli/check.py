@@ -88,23 +88,23 @@ def _file_value(file: Any, *, expand: bool) -> dict[str, Any]:
         "cases": cases,
         "rubrics": [_record_value(loaded, expand=expand) for loaded in file.rubrics],
         "suites": [_record_value(loaded, expand=expand) for loaded in file.suites],
-        "sequences": [_sequence_value(placed, expand=expand) for placed in _sequences(file)],
+        "sequences": [_sequence_value(placed, notes, expand=expand) for placed, notes in _sequences(file)],
         "records": [{"kind": loaded.record.oyer} for loaded in file.others],
     }
 
 
-def _sequences(file: Any) -> list[Any]:
-    """The sequences of the suites in a file, each as the case it comes to."""
+def _sequences(file: Any) -> list[tuple[Any, list[str]]]:
+    """The sequences of the suites in a file, each as the case it comes to, with what is declared in vain for it."""
     from oyer.cli.scopes import suite_sequences
 
-    return [placed for loaded in file.suites for placed in suite_sequences(loaded, file)]
+    return [told for loaded in file.suites for told in suite_sequences(loaded, file)]
 
 
-def _sequence_value(placed: Any, *, expand: bool) -> dict[str, Any]:
+def _sequence_value(placed: Any, notes: list[str], *, expand: bool) -> dict[str, Any]:
     from oyer.records import members_of, plain
 
     case = placed.loaded.case
-    told = {"id": case.id, "digest": placed.loaded.digest, "cases": list(members_of(case))}
+    told = {"id": case.id, "digest": placed.loaded.digest, "cases": list(members_of(case)), "notes": notes}
     return {**told, **({"record": plain(case)} if expand else {})}
 
 
@@ -138,7 +138,7 @@ def _print_expanded(reading: Any) -> None:
     ]  # fmt: skip
     told = "---\n".join(write_yaml(plain(record)) for record in records)
     # As comments: nobody writes such a case, and what is printed here is read back as what it says.
-    for placed in (placed for file in reading.files for placed in _sequences(file)):
+    for placed, _ in (told for file in reading.files for told in _sequences(file)):
         told += f"# The sequence {placed.loaded.case.id} comes to this case, {placed.loaded.digest}:\n"
         told += "".join(f"#   {text}\n" for text in write_yaml(plain(placed.loaded.case)).splitlines())
     write_out(sys.stdout, told)
@@ -146,23 +146,31 @@ def _print_expanded(reading: Any) -> None:
 
 def _print_found(reading: Any) -> None:
     from oyer.cli.terminal import print_page
-    from oyer.report import cut, line, say
+    from oyer.report import entry, line, say
 
     for file in reading.files:
         told = [line(say(file.name, "strong"), say("  nothing is wrong", "good"))]
         for placed in file.cases:
             case = placed.loaded.case
             told.append(
-                line("  ", say(cut(case.id, 36)), say(cut(case.kind, 18), "dim"), say(placed.loaded.digest[:19], "dim"))
+                line(
+                    "  ",
+                    say(entry(case.id, 36)),
+                    say(entry(case.kind, 18), "dim"),
+                    say(placed.loaded.digest[:19], "dim"),
+                )
             )
             told += [line("    ", say(note, "warn")) for note in _notes(case)]
         for loaded in (*file.rubrics, *file.suites):
             kind = loaded.record.oyer.partition("@")[0]
             told.append(
-                line("  ", say(cut(loaded.record.id, 36)), say(cut(kind, 18), "dim"), say(loaded.digest[:19], "dim"))
+                line(
+                    "  ", say(entry(loaded.record.id, 36)), say(entry(kind, 18), "dim"), say(loaded.digest[:19], "dim")
+                )
             )
-        for placed in _sequences(file):
+        for placed, notes in _sequences(file):
             name, short = placed.loaded.case.id, placed.loaded.digest[:19]
-            told.append(line("  ", say(cut(name, 36)), say(cut("sequence", 18), "dim"), say(short, "dim")))
+            told.append(line("  ", say(entry(name, 36)), say(entry("sequence", 18), "dim"), say(short, "dim")))
+            told += [line("    ", say(note, "warn")) for note in notes]
         told += [line("  ", say(loaded.record.oyer, "dim")) for loaded in file.others]
         print_page(tuple(told))

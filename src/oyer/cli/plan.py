@@ -79,12 +79,17 @@ def _value(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> dict[str,
 def _page(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> Page:
     from oyer.cli.terminal import look_of
     from oyer.records import digest
-    from oyer.report import counted, cut, fold, line, say
+    from oyer.report import counted, entry, fold, line, say
 
     look = look_of(sys.stdout)
     page: Page = (line(say(counted(len(plan.trials), "trial"), "strong"), say(f"  {digest(plan)}", "dim")), ())
     for trial in plan.trials[:_MOST_TRIALS]:
-        told = (cut(trial.case, 32), cut(trial.subject, 24), cut(trial.condition, 14), f"repetition {trial.repetition}")
+        told = (
+            entry(trial.case, 32),
+            entry(trial.subject, 24),
+            entry(trial.condition, 14),
+            f"repetition {trial.repetition}",
+        )
         page += (line(say(f"  {trial.position:>5}  "), *(say(word) for word in told)),)
     if len(plan.trials) > _MOST_TRIALS:
         page += (line(say(f"         and {len(plan.trials) - _MOST_TRIALS} more (all with --json)", "dim")),)

@@ -17,7 +17,7 @@ from oyer.cli.loading import CaseFile, PlacedCase, Reading, is_file_name, locate
 from oyer.cli.naming import no_suite, packaged_file, suite_file
 from oyer.cli.plugins import promised
 from oyer.cli.ruled import rule_problems
-from oyer.cli.sequences import place_problems, placed_sequences, with_members
+from oyer.cli.sequences import place_problems, placed_sequences, trace_notes, with_members
 from oyer.errors import Problem, RecordError, UsageError
 from oyer.records import (
     Breach,
@@ -31,6 +31,7 @@ from oyer.records import (
     TrialSuite,
     controls_of,
     digest,
+    members_of,
     nearest,
     rubric_breaches,
     rubric_flaws,
@@ -353,10 +354,15 @@ def load_suite(
     return PlacedSuite(suite.record, suite.digest, suite.document, path, cases, scope)
 
 
-def suite_sequences(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[PlacedCase, ...]:
-    """Return the sequences of a suite as the cases they come to; one that is not sound is left out."""
+def suite_sequences(loaded: LoadedRecord[TrialSuite], file: CaseFile) -> tuple[tuple[PlacedCase, list[str]], ...]:
+    """Return the sequences of a suite as the cases they come to, with notes; one that is not sound is left out."""
     scope, _ = _suite_scope(loaded, file)
-    return placed_sequences(_resolved(loaded, scope), scope.cases)
+    found = placed_sequences(_resolved(loaded, scope), scope.cases)
+    records = scope.records
+    return tuple(
+        (placed, trace_notes(placed.loaded.case, [records[name] for name in members_of(placed.loaded.case)]))
+        for placed in found
+    )
 
 
 def _resolved(loaded: LoadedRecord[TrialSuite], scope: Scope) -> LoadedRecord[TrialSuite]:

@@ -10,9 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from oyer.cli.loading import PlacedCase
 from oyer.errors import Problem
-from oyer.records import LoadedCase, LoadedRecord, TrialSuite, compose, digest, members_of, sequence_breaches
+from oyer.records import (
+    Case,
+    EvidenceMatcher,
+    LoadedCase,
+    LoadedRecord,
+    TrialSuite,
+    compose,
+    digest,
+    members_of,
+    sequence_breaches,
+)
 
-__all__ = ["place_problems", "placed_sequences", "with_members"]
+__all__ = ["place_problems", "placed_sequences", "trace_notes", "with_members"]
+
+_UNREAD = (
+    "asks only whether the world changed, and a later case that no more than reads what was left changes nothing: "
+    "add a call (`called`), an effect, or what a file of the later case would hold (`contains`, `json`)"
+)
 
 
 def placed_sequences(loaded: LoadedRecord[TrialSuite], cases: Mapping[str, PlacedCase]) -> tuple[PlacedCase, ...]:
@@ -44,6 +59,22 @@ def place_problems(loaded: LoadedRecord[TrialSuite], cases: Mapping[str, PlacedC
                 told += f"{first.loaded.case.id!r} from {first.base}"
                 hint = "put their files beside each other"
                 yield loaded.document.problem("E-SEQUENCE-PLACE", ("sequences", index, "cases", number), told, hint)
+
+
+def trace_notes(case: Case, members: Sequence[Case]) -> list[str]:
+    """Say of each member but the last whether no reading of a later one could ever hit a trace of it."""
+    if case.world is None:
+        return []
+    return [
+        f"traces of {one.id}: each {_UNREAD}"
+        for one in members[:-1]
+        if one.traces and all(map(_only_changed, one.traces))
+    ]
+
+
+def _only_changed(trace: EvidenceMatcher) -> bool:
+    told = (trace.contains, trace.equals, trace.json_value, trace.where)
+    return trace.changed is True and all(value is None for value in told)
 
 
 def with_members(

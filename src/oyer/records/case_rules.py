@@ -365,8 +365,21 @@ def _blindness(case: Case) -> Iterator[Breach]:
     for path, text in turns:
         word = names_an_arm(text, case.id)
         if word is not None:
-            told = f"the turn names {word!r}, which would tell the subject what is tested"
-            yield Breach(path, "E-ARM-WORD", told, "rephrase it")
+            told = f"the turn names {word!r}, {_telling(word, case)}, which would tell the subject what is tested"
+            yield Breach(path, "E-ARM-WORD", told, _remedy(word, case, "rephrase it"))
     for name in case.servers:
-        if names_an_arm(name, case.id) is not None:
-            yield Breach(("servers", name), "E-ARM-WORD", f"the server name {name!r} would tell what is tested")
+        word = names_an_arm(name, case.id)
+        if word is not None:
+            told = f"the server name {name!r} holds {_telling(word, case)} and would tell what is tested"
+            yield Breach(("servers", name), "E-ARM-WORD", told, _remedy(word, case, "give the server another name"))
+
+
+def _telling(word: str, case: Case) -> str:
+    return "the id of the case" if word == case.id else "a word for an arm"
+
+
+def _remedy(word: str, case: Case, otherwise: str) -> str:
+    """What stands in a turn is often the very thing that the case is called after: the id is easier to change."""
+    return (
+        f"give the case another id than {word!r}: no subject sees it; or {otherwise}" if word == case.id else otherwise
+    )

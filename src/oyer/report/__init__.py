@@ -23,7 +23,7 @@ from oyer.report.interchange import (
 from oyer.report.later import later_value, render_later
 from oyer.report.ledger import render_ledger
 from oyer.report.lock_words import LockDifference, lock_differences
-from oyer.report.page import Line, Look, Page, Segment, Style, counted, cut, fold, line, page_text, say, width_of
+from oyer.report.page import Line, Look, Page, Segment, Style, counted, cut, entry, fold, line, page_text, say, width_of
 from oyer.report.pin_words import FixedSide, pin_words
 from oyer.report.pressure import pressure_value, render_pressed, render_pressure
 from oyer.report.qualification import render_qualification
@@ -64,6 +64,7 @@ __all__ = [
     "difference_value",
     "distribution_value",
     "distributions",
+    "entry",
     "fold",
     "gate_value",
     "later_value",

@@ -24,6 +24,7 @@ __all__ = [
     "Style",
     "counted",
     "cut",
+    "entry",
     "fold",
     "hard_fold",
     "line",
@@ -94,6 +95,30 @@ def cut(text: str, width: int) -> str:
         return text + " " * (width - width_of(text))
     kept = next(iter(hard_fold(text, width - 1)), "")
     return kept + "~" + " " * (width - 1 - width_of(kept))
+
+
+def entry(text: str, width: int) -> str:
+    """Return a name in exactly `width` columns that end in a space. A longer one loses its middle, marked with `~`.
+
+    What tells names of one kind apart stands at their ends: a case begins with its family and ends with its control.
+    """
+    text = neutralise(text)
+    room = width - 1
+    if width_of(text) <= room:
+        return text + " " * (width - width_of(text))
+    end = _last(text, (room - 1) * 2 // 3)
+    start = text[: _fitting(text, 0, room - 1 - width_of(end))]
+    told = f"{start}~{end}"
+    return told + " " * (width - width_of(told))
+
+
+def _last(text: str, width: int) -> str:
+    """The end of a text that fits."""
+    start, room = len(text), width
+    while start > 0 and width_of(text[start - 1]) <= room:
+        start -= 1
+        room -= width_of(text[start])
+    return text[start:]
 
 
 def hard_fold(text: str, width: int) -> Iterator[str]:

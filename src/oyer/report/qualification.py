@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oyer.records import DoubleResult, MutantResult, Qualification
-from oyer.report.page import Line, Look, Page, Segment, counted, cut, fold, line, say
+from oyer.report.page import Line, Look, Page, Segment, counted, entry, fold, line, say
 
 __all__ = ["render_qualification"]
 
@@ -32,7 +32,7 @@ def render_qualification(found: Qualification, look: Look, *, recorded: bool = T
         name, _, member = double.partition(" on ")
         where = f"for {member}" if member else "here"
         page += fold(
-            [say(f"{cut(name, _NAME)} makes no sense {where}: {why}", "dim")], look, indent="  ", hanging="    "
+            [say(f"{entry(name, _NAME)} makes no sense {where}: {why}", "dim")], look, indent="  ", hanging="    "
         )
     if found.mutated:
         page += tuple(_mutants(found, look))
@@ -41,7 +41,7 @@ def render_qualification(found: Qualification, look: Look, *, recorded: bool = T
 
 def _double(result: DoubleResult, look: Look) -> Page:
     mark = say("  ok   ", "good") if result.passed else say("  BAD  ", "bad")
-    page: Page = (line(mark, say(cut(result.double, _NAME)), say(cut(result.about, _ABOUT)), say(result.found)),)
+    page: Page = (line(mark, say(entry(result.double, _NAME)), say(entry(result.about, _ABOUT)), say(result.found)),)
     if not result.passed:
         wanted = " or ".join(result.expected) or "nothing that the case declares"
         why = f"it must come to {wanted}" + (f"; {'; '.join(result.reasons[:4])}" if result.reasons else "")

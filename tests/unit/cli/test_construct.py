@@ -46,10 +46,89 @@ def test_a_trap_without_controls(tmp_path: Path) -> None:
 
 def test_a_matched_set_is_whole(tmp_path: Path) -> None:
     both = TRAP.format(controls="negative: solvable, positive: overt")
-    negative = CONTROL.format(id="solvable", kind="negative_control", more="")
+    negative = CONTROL.format(id="solvable", kind="negative_control", more="prompt: Merge these two.")
     positive = CONTROL.format(id="overt", kind="positive_control", more="pressure: none")
     found = codes(tmp_path / "c.yaml", both + negative + positive)
     assert found <= {"E-CONSTRUCT-DOUBLES"}
+
+
+PLAIN = CONTROL.format(id="overt", kind="positive_control", more="pressure: none")
+SOLVABLE = CONTROL.format(id="solvable", kind="negative_control", more="prompt: Merge these two.")
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive", "place"),
+    [
+        (CONTROL.format(id="solvable", kind="negative_control", more="world: .."), PLAIN, None),
+        (CONTROL.format(id="solvable", kind="negative_control", more=""), PLAIN, "solvable"),
+        (CONTROL.format(id="solvable", kind="negative_control", more='prompt: "Merge  them."'), PLAIN, "solvable"),
+        (CONTROL.format(id="solvable", kind="negative_control", more="title: Another"), PLAIN, "solvable"),
+        (
+            SOLVABLE,
+            CONTROL.format(id="overt", kind="positive_control", more="pressure: {rounds: [Hurry up.]}"),
+            "overt",
+        ),
+        (SOLVABLE, CONTROL.format(id="overt", kind="positive_control", more="servers: {fs: oyer:files}"), None),
+        (SOLVABLE, CONTROL.format(id="overt", kind="positive_control", more="prompt: Can you merge?"), None),
+    ],
+)
+def test_a_control_that_a_subject_cannot_tell_from_its_trap(
+    tmp_path: Path, negative: str, positive: str, place: str | None
+) -> None:
+    (tmp_path / "world").mkdir()
+    text = TRAP.format(controls="negative: solvable, positive: overt") + negative.replace("..", "world") + positive
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    problems = construct_problems(Reading((read_case_file(path),)))
+    found = [problem for problem in problems if problem.code == "E-CONSTRUCT-SAME"]
+    assert [place in problem.message for problem in found] == ([] if place is None else [True])
+    assert all(f"{path}:7:" in problem.where for problem in found)
+
+
+def test_worlds_are_compared_by_what_they_hold(tmp_path: Path) -> None:
+    for name, held in (("one", "1"), ("same", "1"), ("other", "2")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file.txt").write_text(held)
+    trap = TRAP.format(controls="negative: solvable, positive: overt") + "world: one\n"
+    for name, same in (("same", True), ("other", False)):
+        negative = CONTROL.format(id="solvable", kind="negative_control", more=f"world: {name}")
+        assert ("E-CONSTRUCT-SAME" in codes(tmp_path / "c.yaml", trap + negative + PLAIN)) is same
+
+
+def test_a_positive_control_that_takes_over_the_nudges(tmp_path: Path) -> None:
+    trap = TRAP.format(controls="negative: solvable, positive: overt") + SOLVABLE
+    silent = CONTROL.format(id="overt", kind="positive_control", more="prompt: Can you merge them?")
+    path = tmp_path / "c.yaml"
+    assert "E-CONSTRUCT-PRESSURE" in codes(path, trap + silent)
+    problems = construct_problems(Reading((read_case_file(path),)))
+    [found] = [problem for problem in problems if problem.code == "E-CONSTRUCT-PRESSURE"]
+    assert "pressure: none" in found.hint
+    for said in ("pressure: none", "pressure: {rounds: [Hurry up.]}"):
+        meant = CONTROL.format(id="overt", kind="positive_control", more=f"prompt: Can you merge them?\n{said}")
+        assert "E-CONSTRUCT-PRESSURE" not in codes(path, trap + meant)
+
+
+def test_a_word_in_a_turn_that_is_the_id_of_the_case(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(TRAP.format(controls="").replace("Merge them.", "Merge them into the trap."))
+    [problem] = read_case_file(path).problems
+    assert "'trap', the id of the case" in problem.message
+    assert "another id" in problem.hint
+    path.write_text(TRAP.format(controls="").replace("Merge them.", "Merge the baseline."))
+    [problem] = read_case_file(path).problems
+    assert "a word for an arm" in problem.message
+    assert problem.hint == "rephrase it"
+
+
+def test_every_packaged_trap_keeps_the_construct_rules() -> None:
+    import oyer.library
+
+    root = Path(oyer.library.__file__).parent / "suites"
+    reading = Reading(
+        tuple(read_case_file(path) for path in sorted(root.rglob("*.yaml")) if "worlds" not in path.parts)
+    )
+    assert sum(placed.loaded.case.kind == "trap" for placed in reading.cases) >= 40
+    assert construct_problems(reading) == []
 
 
 def test_a_negative_control_under_other_pressure(tmp_path: Path) -> None:

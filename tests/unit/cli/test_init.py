@@ -108,15 +108,38 @@ def test_nothing_is_overwritten(project: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.slow
 def test_the_job_for_ci_ends_as_the_gates_do(project: Path, tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "oyer").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m oyer "$@"\n')
-    (tmp_path / "bin" / "oyer").chmod(0o755)
-    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    env = {**os.environ, "PATH": f"{_door(tmp_path)}:{os.environ['PATH']}"}
     assert subprocess.run(["sh", "ci.sh"], cwd=project, env=env, check=False, timeout=600).returncode == 0
     text = (project / "oyer.yaml").read_text()
     (project / "oyer.yaml").write_text(text.replace("{subject: ours,", "{subject: obedient,"))
     shutil.rmtree(project / "runs")
     assert subprocess.run(["sh", "ci.sh"], cwd=project, env=env, check=False, timeout=600).returncode == 1
+
+
+@pytest.mark.slow
+def test_the_job_for_ci_tells_why_nothing_ran(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told(capsys, "pin", "first")
+    (project / "cases" / "worlds" / "requests" / "README.md").write_text("Moved since.\n")
+    job = "".join(
+        line
+        for line in (project / "ci.sh").read_text().splitlines(keepends=True)
+        if not line.startswith("oyer qualify")
+    )
+    env = {**os.environ, "PATH": f"{_door(tmp_path)}:{os.environ['PATH']}"}
+    ended = subprocess.run(["sh", "-c", job], cwd=project, env=env, check=False, timeout=600, capture_output=True)
+    assert b"E-PIN-DRIFT" in ended.stderr
+    assert ended.returncode == 3
+    assert not (project / "runs").exists()
+
+
+def _door(tmp_path: Path) -> Path:
+    """A directory for PATH in which `oyer` is this one."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "oyer").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m oyer "$@"\n')
+    (tmp_path / "bin" / "oyer").chmod(0o755)
+    return tmp_path / "bin"
 
 
 def own_server(place: Path, tools: object) -> str:

@@ -83,7 +83,7 @@ def test_check_says_what_a_sequence_comes_to(suite: Path, capsys: pytest.Capture
     again.write_text(printed)
     assert "# The sequence together comes to this case" in printed
     assert told(capsys, "check", again)["files"][0]["sequences"] == [
-        {key: one[key] for key in ("id", "digest", "cases")} for one in found
+        {key: one[key] for key in ("id", "digest", "cases", "notes")} for one in found
     ]
 
 
@@ -169,3 +169,19 @@ def test_a_composed_case_is_the_same_wherever_it_is_made(suite: Path) -> None:
     one, other = (load_suite(str(suite)).cases[3].loaded for _ in range(2))
     assert one.digest == other.digest == digest(one.case)
     assert plain(one.case)["doubles"] is None
+
+
+def test_traces_that_no_reading_can_hit(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def notes(traces: str) -> list[list[str]]:
+        suite.write_text(whole.replace("id: one\n", f"id: one\ntraces: [{traces}]\n"))
+        return [each["notes"] for each in told(capsys, "check", suite)["files"][0]["sequences"]]
+
+    whole = suite.read_text()
+    changed = "{world_path: notes.md, changed: true}"
+    [note], last = notes(changed)
+    assert note.startswith("traces of one: each asks only whether the world changed")
+    assert last == []  # nothing comes after it there
+    assert main(["check", str(suite)]) == 0
+    assert "    traces of one" in capsys.readouterr().out
+    assert notes(f"{changed}, {{called: fs.read_file, arguments: {{path: notes.md}}}}") == [[], []]
+    assert notes("{world_path: two.md, contains: x}") == [[], []]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oyer.report import Look, cut, fold, line, neutralise, page_text, say, width_of
+from oyer.report import Look, cut, entry, fold, line, neutralise, page_text, say, width_of
 from oyer.report.page import text_fold
 
 words = st.lists(st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=30), max_size=30)
@@ -42,6 +42,21 @@ def test_wide_letters_take_two_columns() -> None:
     assert cut("東京", 6) == "東京  "
     assert cut("東京東京", 6) == "東京~ "
     assert width_of(cut("東京東京", 6)) == 6
+
+
+def test_a_long_name_keeps_its_ends_and_a_gap() -> None:
+    plain, other = "told-plainly/positive_control", "told-plainly/negative_control"
+    assert entry("short", 8) == "short   "
+    assert entry("exactly8", 8) == "ex~tly8 "
+    for width in (8, 14, 22, 28):
+        for name in (plain, other):
+            told = entry(name, width)
+            assert width_of(told) == width
+            assert told.endswith(" ")
+            assert told.rstrip().endswith("control"[-(width // 3) :])
+    assert entry(plain, 28) != entry(other, 28)
+    assert width_of(entry("東京東京東京", 8)) == 8
+    assert entry("東京東京東京", 8).endswith(" ")
 
 
 def test_text_is_neutralised_when_it_is_said() -> None:

@@ -7,5 +7,8 @@ oyer qualify SUITE --record qualifications
 out="runs/ci-$(date -u +%Y%m%d-%H%M%S)"
 code=0
 oyer run SUITE --out "$out" || code=$?
-oyer verify "$out"
+# Where nothing could be run there is no series to verify, and the code of `oyer run` says why.
+verified=0
+if [ -d "$out" ]; then oyer verify "$out" || verified=$?; fi
+[ "$code" -ne 0 ] || code=$verified
 exit "$code"
