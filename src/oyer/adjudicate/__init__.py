@@ -35,7 +35,14 @@ from oyer.adjudicate.formulas import FORMULAS, Formula
 from oyer.adjudicate.gate_grammar import parse_gate
 from oyer.adjudicate.gate_tree import Gate
 from oyer.adjudicate.gate_values import GateInput
-from oyer.adjudicate.gates import GateFlaw, GateResult, check_gate, evaluate_gate, gates_exit_code
+from oyer.adjudicate.gates import (
+    GateFlaw,
+    GateResult,
+    check_gate,
+    compared_words,
+    evaluate_gate,
+    gates_exit_code,
+)
 from oyer.adjudicate.judged import ClaimInput, JudgedClaimResult, judge_claim
 from oyer.adjudicate.judgements import (
     Judge,
@@ -227,6 +234,7 @@ __all__ = [
     "claim_verdict",
     "compare",
     "compare_series",
+    "compared_words",
     "contrasts",
     "control_member",
     "count_ledger",

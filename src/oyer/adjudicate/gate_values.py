@@ -1,7 +1,7 @@
 """What an operand of a gate looks at: one word for each planned repetition, or counts; and why a word is missing.
 
 Owns what counts as undecided. Must never leave a planned trial out: what did not run, crashed, was not judged, is not
-qualified or may not be cited is undecided, and stays in the count.
+qualified or may not be cited is undecided, and stays in the count; only what a declared rule left unrun is in none.
 
 Source: the scoring design, "Gates are three-valued", "Over repetitions" and "After the verdict".
 """
@@ -49,8 +49,10 @@ class Seen(NamedTuple):
     """What an operand is for one subject.
 
     `words` has one entry for each planned repetition, None where it is undecided; `why` counts the reasons of those.
-    For a count of statuses, `words` is empty and `number` of `decided` is what stands in the ledger. `limits` says how
-    limits of a share are found where a rule looked at the trials; None where their number was fixed.
+    For a count of statuses, `words` is empty and `number` of `decided` is what stands in the ledger, without the `left`
+    trials that a declared rule left unrun. `limits` says how limits of a share are found where a rule looked at the
+    trials; None where their number was fixed. `compared` is the number that is compared, at the least and at the most
+    that it is whatever the undecided trials come to; None where a word is compared, or there is no such number.
     """
 
     operand: str
@@ -62,6 +64,8 @@ class Seen(NamedTuple):
     undecided: int = 0
     limits: Limits | None = None
     stopped: Stopped = ""
+    left: int = 0
+    compared: tuple[float, float] | None = None
 
     @property
     def line(self) -> str:
@@ -69,12 +73,17 @@ class Seen(NamedTuple):
         if not self.words and self.number + self.decided + self.undecided == 0:
             return "nothing is planned"
         if not self.words:
-            return f"{self.number} of {self.decided} trials that ran, {self.undecided} not run"
+            left = f", {self.left} left by the rule and in no count" if self.left else ""
+            return f"{self.number} of {self.decided} trials that {self._were}, {self.undecided} not run{left}"
         found = Counter(word for word in self.words if word is not None)
         parts = [f"{word} {number}" for word, number in sorted(found.items())]
         parts.append(f"undecided {self.undecided}")
         told = ", ".join(f"{why} {number}" for why, number in self.why.items())
         return f"{len(self.words)} {PLANNED[self.stopped]} = {' + '.join(parts)}" + (f" ({told})" if told else "")
+
+    @property
+    def _were(self) -> str:
+        return "were to run" if self.operand == "status.not_run" else "ran"
 
 
 def ledger_line(ledger: LedgerCount) -> str:
@@ -96,11 +105,16 @@ def look(given: GateInput, operand: Operand, subject: str) -> Seen:
 
 
 def _count(ledger: LedgerCount, operand: Operand, subject: str) -> Seen:
-    not_run = ledger.trials["not_run"]
+    """Count a status. A trial that the declared rule left unrun was not to run, and can end in no status any more; one
+    that a budget or an operator kept from running might have ended in any.
+    """
+    left = ledger.not_run.get("rule", 0)
+    not_run = ledger.trials["not_run"] - left
+    ran = ledger.planned - ledger.trials["not_run"]
     if operand.word == "not_run":
-        return Seen(operand.text, subject, number=not_run, decided=ledger.planned)
+        return Seen(operand.text, subject, number=not_run, decided=ran + not_run, left=left)
     rows = {**ledger.trials, "evaluator_error": ledger.evaluator_error, "judged": ledger.judged}
-    return Seen(operand.text, subject, number=rows[operand.word], decided=ledger.planned - not_run, undecided=not_run)
+    return Seen(operand.text, subject, number=rows[operand.word], decided=ran, undecided=not_run, left=left)
 
 
 def instances(given: GateInput, operand: Operand, subject: str) -> Iterator[tuple[str | None, str]]:

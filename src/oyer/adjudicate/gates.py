@@ -19,7 +19,7 @@ from oyer.adjudicate.gate_values import GateInput, Seen, ledger_line, look
 from oyer.records import Case, nearest
 from oyer.stats import wilson
 
-__all__ = ["GateFlaw", "GateResult", "check_gate", "evaluate_gate", "gates_exit_code"]
+__all__ = ["GateFlaw", "GateResult", "check_gate", "compared_words", "evaluate_gate", "gates_exit_code"]
 
 GateWord = Literal["holds", "does_not_hold", "undecided"]
 
@@ -59,7 +59,8 @@ def evaluate_gate(gate: Gate, given: GateInput) -> GateResult:
         for subject in given.plan.subjects:
             key = _key(one.operand, subject)
             if key not in found:
-                found[key] = look(given, one.operand, key[1])
+                seen = look(given, one.operand, key[1])
+                found[key] = seen._replace(compared=_compared(one.operand, seen))
     results = {subject: _node(gate.root, subject, found) for subject in given.plan.subjects}
     result = _both(results.values())
     seen = tuple(found.values())
@@ -103,12 +104,14 @@ def _either(words: Iterable[GateWord]) -> GateWord:
 def _compare(node: GateTest, seen: Seen) -> GateWord:
     test = _COMPARE[node.operator]
     if node.operand.is_number:
-        if seen.decided == 0 or (node.operand.measure in ("lower", "upper") and seen.decided < 2):
+        if not _is_known(node.operand, seen):
             return "undecided"
         if node.operand.kind != "status" and node.operator in ("==", "!=") and seen.undecided:
             # One more crash could make a share that no count reaches: a crash must settle nothing.
             return "undecided"
-        return _settled(test(value, node.value) for value in _values(node, seen))
+        # Every measure rises with each success, so for an order the two ends say what all between them say.
+        ends = (0, seen.undecided) if node.operator not in ("==", "!=") else range(seen.undecided + 1)
+        return _settled(test(_value(node.operand, seen, lucky), node.value) for lucky in ends)
     words = [_settled([test(word, node.value)]) if word is not None else "undecided" for word in seen.words]
     if node.quantifier is None:
         return words[0] if len(words) == 1 else "undecided"
@@ -121,22 +124,26 @@ def _settled(tries: Iterable[bool]) -> GateWord:
     return "undecided" if len(said) != 1 else "holds" if said == {True} else "does_not_hold"
 
 
-def _values(node: GateTest, seen: Seen) -> Iterator[Fraction | float | int]:
-    """Yield what a number would be for each way the undecided trials could have come out.
+def _is_known(operand: Operand, seen: Seen) -> bool:
+    """Whether there is a number to compare at all: of a share one trial is decided, of a limit two are."""
+    return seen.decided >= (2 if operand.measure in ("lower", "upper") else 1)
 
-    Every measure rises with each success, so for an order the two ends say what all between them say.
-    """
-    word, n = seen.words.count(node.operand.word), seen.decided + seen.undecided
-    ends = {0, seen.undecided} if node.operator not in ("==", "!=") else range(seen.undecided + 1)
-    for lucky in ends:
-        if node.operand.kind == "status":
-            yield seen.number + lucky
-            continue
-        if node.operand.measure == "rate":
-            yield Fraction(word + lucky, n)
-        else:
-            limits = wilson(word + lucky, n) if seen.limits is None else seen.limits.sequence(word + lucky, n)
-            yield limits.low if node.operand.measure == "lower" else limits.high
+
+def _value(operand: Operand, seen: Seen, lucky: int) -> Fraction | float | int:
+    """Return what a number would be if `lucky` of the undecided trials came out as what is counted."""
+    if operand.kind == "status":
+        return seen.number + lucky
+    k, n = seen.words.count(operand.word) + lucky, seen.decided + seen.undecided
+    if operand.measure == "rate":
+        return Fraction(k, n)
+    limits = wilson(k, n) if seen.limits is None else seen.limits.sequence(k, n)
+    return limits.low if operand.measure == "lower" else limits.high
+
+
+def _compared(operand: Operand, seen: Seen) -> tuple[float, float] | None:
+    if not operand.is_number or not _is_known(operand, seen):
+        return None
+    return float(_value(operand, seen, 0)), float(_value(operand, seen, seen.undecided))
 
 
 _TOLD: Mapping[GateWord, str] = {"holds": "Holds", "does_not_hold": "Does not hold", "undecided": "Undecided"}
@@ -144,9 +151,20 @@ _TOLD: Mapping[GateWord, str] = {"holds": "Holds", "does_not_hold": "Does not ho
 
 def _sentence(gate: Gate, result: GateWord, results: Mapping[str, GateWord], seen: Sequence[Seen]) -> str:
     several = len(results) > 1
-    lines = [f"{one.operand}{f' for {one.subject}' if several and one.subject else ''}: {one.line}" for one in seen]
+    lines = [
+        f"{one.operand}{f' for {one.subject}' if several and one.subject else ''}{compared_words(one)}: {one.line}"
+        for one in seen
+    ]
     by = f" ({', '.join(f'{name} {word}' for name, word in results.items())})" if several else ""
     return f"{_TOLD[result]}{by}: {gate.text}. It rests on {'; '.join(lines)}."
+
+
+def compared_words(seen: Seen) -> str:
+    """Say the share or limit that was compared, both ends of it where trials are undecided; a count says it itself."""
+    if seen.compared is None or not seen.words:
+        return ""
+    least, most = (f"{end:.4f}".rstrip("0").rstrip(".") for end in seen.compared)
+    return f" = {least}" if least == most else f" = {least} to {most}, whatever the undecided come to"
 
 
 def check_gate(

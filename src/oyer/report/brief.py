@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from oyer.adjudicate import GateResult
+from oyer.adjudicate import GateResult, compared_words
 from oyer.records import MatchedSet, Outcome
 from oyer.report.gates import GATE_WORDS
 from oyer.report.page import Look, Page, Segment, fold, line, say
@@ -89,6 +89,9 @@ def brief_gates(results: Sequence[GateResult], look: Look) -> Page:
         for seen in found.operands:
             why.update(seen.why)
         told: list[Segment | str] = [say(word, style), say(" "), say(found.gate)]
+        numbers = [f"{seen.operand}{compared_words(seen)}" for seen in found.operands if compared_words(seen)]
+        numbers += [f"{seen.operand} = {seen.number}" for seen in found.operands if not seen.words]
+        told += [say("; " + ", ".join(dict.fromkeys(numbers)), "dim")] if numbers else []
         if why:
             told.append(say("; undecided: " + ", ".join(f"{name} {number}" for name, number in why.items()), "dim"))
         page += fold(told, look, indent="  ", hanging="      ")

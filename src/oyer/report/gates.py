@@ -43,6 +43,8 @@ def gate_value(found: GateResult) -> dict[str, Any]:
             "number": seen.number,
             "decided": seen.decided,
             "undecided": seen.undecided,
+            "left": seen.left,
+            "compared": None if seen.compared is None else list(seen.compared),
         }
         for seen in found.operands
     ]

@@ -14,6 +14,7 @@ from oyer.adjudicate import (
     GateInput,
     RuleStop,
     check_rule,
+    count_ledger,
     counted_of,
     drawn_units,
     left_repetitions,
@@ -117,6 +118,26 @@ def test_trials_beyond_a_stop_are_left_by_it_and_are_in_no_count() -> None:
     cut = not_run_by(plan, {}, Course(stops=(stop,), closed=True, interrupted=True), list(ran)[:4])
     assert set(cut.values()) == {"rule", "operator"}
     assert plan_that_ran(plan, dict.fromkeys(left, "operator")) is plan
+
+
+def test_statuses_count_nothing_that_the_rule_left_and_everything_else_that_did_not_run() -> None:
+    plan = ruled(plan_of(["a"], 5), rule())
+    done = [outcome_of("a", at, performed="completed") for at in range(1, 4)]
+
+    def counted(text: str, why: tuple[str, str]) -> str:
+        names = [trial.trial for trial in plan.trials][3:]
+        ledger = count_ledger(plan, done, (), not_run=dict(zip(names, why, strict=True)))
+        found = gate(text, series(plan, done)._replace(ledger=ledger, stopped="rule"))
+        assert why != ("rule", "rule") or "2 left by the rule and in no count" in found.sentence
+        return found.result
+
+    cases = {"status.harness_error == 0": "undecided", "status.not_run == 0": "does_not_hold"}
+    for text, otherwise in cases.items():
+        assert counted(text, ("rule", "rule")) == "holds"
+        for other in ("budget", "operator", "unknown"):
+            assert counted(text, ("rule", other)) == otherwise
+    assert counted("status.completed == 3", ("rule", "rule")) == "holds"
+    assert counted("status.completed == 4", ("rule", "rule")) == "does_not_hold"
 
 
 def stopped(told: str, asked: Sequential) -> Any:
