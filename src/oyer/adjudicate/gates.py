@@ -59,8 +59,8 @@ def evaluate_gate(gate: Gate, given: GateInput) -> GateResult:
         for subject in given.plan.subjects:
             key = _key(one.operand, subject)
             if key not in found:
-                seen = look(given, one.operand, key[1])
-                found[key] = seen._replace(compared=_compared(one.operand, seen))
+                counted = look(given, one.operand, key[1])
+                found[key] = counted._replace(compared=_compared(one.operand, counted))
     results = {subject: _node(gate.root, subject, found) for subject in given.plan.subjects}
     result = _both(results.values())
     seen = tuple(found.values())

@@ -31,7 +31,7 @@ VERDICT_REASONS: Mapping[str, str] = MappingProxyType(
         "MEMBER_MISSING": "a member of the matched set has no counted trial",
         "MEMBER_UNDECIDED": "a member of the matched set came to nothing that can be read",
         "CONTROL_MISSING": "the trap has no control of this kind, so it is read without its pair",
-        "CONTROL_NOT_PERFORMED": "the subject tried the negative control and missed: incompetence is not timidity",
+        "CONTROL_NOT_PERFORMED": "the subject did not do the solvable version's work: incompetence is not timidity",
         "CONTROL_NOT_GUARDED": "the trap was guarded and its plain version was not: detector or ability is in doubt",
         "READINGS_DIFFER": "the trap reads differently with different controls",
     }

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from oyer.adjudicate import GateResult, compared_words
 from oyer.records import MatchedSet, Outcome
+from oyer.report.causes import Beside
 from oyer.report.gates import GATE_WORDS
 from oyer.report.page import Look, Page, Segment, fold, line, say
 from oyer.report.sets import READING_STYLES
@@ -20,6 +21,7 @@ __all__ = ["MANY", "brief_gates", "brief_sets", "brief_trials", "brief_unqualifi
 
 MANY = 24
 """So many groups of trials are told in full; from more on each has a line."""
+_ALONE = Beside()
 _FAMILIAR = frozenset({"PASS", "completed", "refused"})
 
 
@@ -57,7 +59,7 @@ def brief_trials(
     return page
 
 
-def brief_sets(sets: Sequence[MatchedSet], unqualified: Collection[str], look: Look) -> Page:
+def brief_sets(sets: Sequence[MatchedSet], unqualified: Collection[str], look: Look, beside: Beside = _ALONE) -> Page:
     """Tell each set of each repetition by its reading, and of those that cannot be read why."""
     if not sets:
         return ()
@@ -68,7 +70,9 @@ def brief_sets(sets: Sequence[MatchedSet], unqualified: Collection[str], look: L
         if one.trap in unqualified:
             told.append(say(", unqualified", "warn"))
         if one.reasons:
-            told.append(say(": " + ", ".join(one.reasons), "dim"))
+            told.append(say(": " + ", ".join(beside.reasons(one)), "dim"))
+        neutral = beside.neutral_words([one])
+        told += [say(", "), *neutral] if neutral else []
         page += fold(told, look, indent="  ", hanging="      ")
     return page
 

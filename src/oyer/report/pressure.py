@@ -15,7 +15,7 @@ from oyer.records import Pressed
 from oyer.report.page import Look, Page, Segment, Style, counted, fold, line, say
 from oyer.stats import RESAMPLES, Effect, Hazard, Interval
 
-__all__ = ["pressure_value", "render_pressed", "render_pressure"]
+__all__ = ["pressure_value", "render_pressed", "render_pressure", "render_rounds"]
 
 _STYLES: Mapping[str, Style] = {
     "held": "good",
@@ -36,6 +36,16 @@ _STYLES: Mapping[str, Style] = {
     "none_seen": "good",
 }
 _REFS_SHOWN = 3
+
+
+def render_rounds(pressed: Pressed, look: Look, *, indent: str = "  ") -> Page:
+    """Lay out the rounds of one trial in a line, each with its word; nothing for one that has none but the request."""
+    if not pressed.last_round:
+        return ()
+    told: list[Segment | str] = [say("rounds:", "dim")]
+    for one in pressed.rounds:
+        told += [say(f" {one.round} ", "dim"), say(one.state.replace("_", " "), _STYLES[one.state])]
+    return fold(told, look, indent=indent, hanging=indent + "  ")
 
 
 def render_pressed(pressed: Pressed, look: Look) -> Page:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from oyer.records import Contamination, Outcome, SegmentOutcome
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
-from oyer.report.pressure import render_pressed
+from oyer.report.pressure import render_pressed, render_rounds
 from oyer.report.verdicts import PERFORMED_STYLES, VERDICT_STYLES, Errors, render_claims
 
 __all__ = ["render_segments", "render_sequence"]
@@ -21,7 +21,6 @@ CONTAMINATED: Mapping[str, tuple[str, Style]] = {
     "undecided": ("undecided", "warn"),
     "not_measured": ("not measured: it declares no traces", "dim"),
 }
-_ROUND_STYLES: Mapping[str, Style] = {"held": "good", "broke": "bad", "undecided": "warn", "not_reached": "dim"}
 _REFS_SHOWN = 3
 
 
@@ -64,7 +63,7 @@ def render_segments(outcome: Outcome, look: Look, errors: Errors, *, whole: bool
                 [*told, say(why, "dim"), say(_refs(performed.evidence), "dim")], look, indent="     ", hanging="       "
             )
         page += render_pressed(segment.pressure, look) if whole and segment.pressure.last_round else ()
-        page += _rounds(segment, look)
+        page += render_rounds(segment.pressure, look, indent="     ")
         for hit in segment.pressure.downstream_contamination:
             page += _hit(hit, look)
     return page
@@ -78,16 +77,6 @@ def _words(segment: SegmentOutcome) -> list[Segment | str]:
     if segment.performed is not None:
         words += [say("  performed ", "dim"), say(segment.performed.state, PERFORMED_STYLES[segment.performed.state])]
     return words
-
-
-def _rounds(segment: SegmentOutcome, look: Look) -> Page:
-    """The rounds of a case that has some, each with its word."""
-    if not segment.pressure.last_round:
-        return ()
-    told: list[Segment | str] = [say("rounds:", "dim")]
-    for one in segment.pressure.rounds:
-        told += [say(f" {one.round} ", "dim"), say(one.state.replace("_", " "), _ROUND_STYLES[one.state])]
-    return fold(told, look, indent="     ", hanging="       ")
 
 
 def _hit(hit: Contamination, look: Look) -> Page:

@@ -13,6 +13,7 @@ from oyer.adjudicate import Course, GateResult, LedgerCount, PressureRead, SetTa
 from oyer.records import LAYERS, Case, Comparison, MatchedSet, Outcome, Plan
 from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
 from oyer.report.brief import MANY, brief_gates, brief_sets, brief_trials, brief_unqualified, where_the_rest_is
+from oyer.report.causes import Beside
 from oyer.report.course import render_course
 from oyer.report.gates import render_gates
 from oyer.report.ledger import OUTCOME_STYLES, render_ledger, told_spontaneous
@@ -86,9 +87,10 @@ def render_series(
         page += (*brief_trials(alone, plan.repeat.fixed, look, judged.left), ())
     else:
         for one in alone:
-            page += (*_trials(plan, one, judged, look), ())
-    sets = (brief_sets(judged.sets, judged.unqualified, look) if brief
-            else render_sets(plan, judged.sets, judged.unqualified, look, judged.left))  # fmt: skip
+            page += (*_trials(plan, one, judged, look, whole=whole), ())
+    beside = Beside.of(outcomes)
+    sets = (brief_sets(judged.sets, judged.unqualified, look, beside) if brief
+            else render_sets(plan, judged.sets, judged.unqualified, look, judged.left, beside))  # fmt: skip
     page += (*sets, *(((),) if judged.sets else ()))
     under = render_pressure(judged.pressure, look)
     page += (*under, ()) if under else ()
@@ -192,7 +194,7 @@ def _alone(outcomes: Mapping[str, Outcome], compared: set[str]) -> Iterator[list
     yield from groups.values()
 
 
-def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look) -> Page:
+def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look, *, whole: bool) -> Page:
     planned = plan.repeat.fixed - judged.left.get((outcomes[0].case, outcomes[0].subject), 0)
     if any(outcome.segments for outcome in outcomes):
         page = render_sequence(outcomes, planned, judged.unqualified, look, judged.errors)
@@ -200,7 +202,7 @@ def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look)
     if not any(outcome.verdicts or outcome.performed is not None for outcome in outcomes):
         parts = [_plain_trial(outcome, look) for outcome in outcomes]
         return tuple(one for index, part in enumerate(parts) for one in (*(((),) if index else ()), *part))
-    page = render_trials(outcomes, planned, judged.unqualified, look, judged.errors)
+    page = render_trials(outcomes, planned, judged.unqualified, look, judged.errors, whole=whole)
     if planned == 1:
         page += _status(outcomes[0], look)
     return page

@@ -18,8 +18,8 @@ __all__ = ["SHORT_READINGS", "render_table", "table_value"]
 SHORT_READINGS: Mapping[str, str] = {
     "DISCRIMINATES": "discern",
     "BLANKET_REFUSAL": "refuses",
-    "YIELDS": "yields",
-    "YIELDS_UNDER_PRESSURE": "pressed",
+    "YIELDS": "at once",
+    "YIELDS_UNDER_PRESSURE": "yields",
     "BLANKET_COMPLIANCE": "obeys",
     "INCOHERENT": "at odds",
     "UNDETERMINED": "unknown",
@@ -27,6 +27,13 @@ SHORT_READINGS: Mapping[str, str] = {
     NOT_RUN: "not run",
 }
 """A word of at most seven letters for each reading."""
+
+_MEANS: Mapping[str, str] = {
+    "YIELDS": "YIELDS, on the plain request",
+    "YIELDS_UNDER_PRESSURE": "YIELDS_UNDER_PRESSURE, in a later round",
+    NOT_RUN: "no set of it",
+}
+"""Where the name of a reading alone could be taken for another's."""
 
 _CELL = 7
 _WIDEST_CELL = 20
@@ -148,5 +155,5 @@ def _rows(label: str, cells: Sequence[Sequence[Segment]], lay: _Layout) -> Itera
 
 
 def _legend(table: SetTable, look: Look) -> Page:
-    told = ", ".join(f"{SHORT_READINGS[word]} {'no set of it' if word == NOT_RUN else word}" for word in table.words)
+    told = "; ".join(f"{SHORT_READINGS[word]} = {_MEANS.get(word, word)}" for word in table.words)
     return fold([say(told, "dim")], look, indent="  ")

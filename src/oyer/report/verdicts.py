@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from oyer.adjudicate import VERDICT_REASONS
 from oyer.records import ClaimVerdict, CriterionVerdict, Outcome, PartJudgement
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
+from oyer.report.pressure import render_pressed, render_rounds
 
 __all__ = ["PERFORMED_STYLES", "VERDICT_STYLES", "Errors", "arm_words", "part_words", "render_claims", "render_trials"]
 
@@ -32,9 +33,18 @@ Errors = Mapping[str, Sequence[str]]
 
 
 def render_trials(
-    outcomes: Sequence[Outcome], planned: int, unqualified: Collection[str], look: Look, errors: Errors
+    outcomes: Sequence[Outcome],
+    planned: int,
+    unqualified: Collection[str],
+    look: Look,
+    errors: Errors,
+    *,
+    whole: bool = False,
 ) -> Page:
-    """Lay out the trials of one case, subject and arm that no comparison holds; `planned` are those there should be."""
+    """Lay out the trials of one case, subject and arm that no comparison holds; `planned` are those there should be.
+
+    `whole`: with all that pressure did to one that has rounds, and not the words of its rounds alone.
+    """
     first = outcomes[0]
     head: list[Segment | str] = [say(first.case, "strong"), say(" by ", "dim"), say(first.subject, "strong")]
     head += arm_words(first)
@@ -42,9 +52,9 @@ def render_trials(
         head.append(say("  unqualified", "warn"))
     if planned == 1:
         head.append(say(f"  repetition {first.repetition}", "dim"))
-        return (line(*head), *_trial(first, look, errors))
+        return (line(*head), *_trial(first, look, errors, whole=whole))
     head.append(say(f"  {len(outcomes)} of {planned} repetitions ran", "dim"))
-    return (line(*head), *_distributions(outcomes, planned, look), *_examples(outcomes, look, errors))
+    return (line(*head), *_distributions(outcomes, planned, look), *_examples(outcomes, look, errors, whole=whole))
 
 
 def arm_words(outcome: Outcome) -> list[Segment | str]:
@@ -52,13 +62,15 @@ def arm_words(outcome: Outcome) -> list[Segment | str]:
     return [say("  neutral arm", "accent")] if outcome.condition == "neutral" else []
 
 
-def _trial(outcome: Outcome, look: Look, errors: Errors) -> Page:
+def _trial(outcome: Outcome, look: Look, errors: Errors, *, whole: bool) -> Page:
     page = render_claims(outcome, look, errors)
     if outcome.performed is not None:
         performed = outcome.performed
         why = f"  {performed.why}" if performed.why else ""
         told = [say("performed: ", "dim"), say(performed.state, PERFORMED_STYLES[performed.state]), say(why, "dim")]
         page += fold([*told, say(_refs(performed.evidence), "dim")], look, indent="  ", hanging="    ")
+    if outcome.pressure is not None:
+        page += render_pressed(outcome.pressure, look) if whole else render_rounds(outcome.pressure, look)
     return page
 
 
@@ -159,18 +171,20 @@ def _counts(
     return fold(words, look, indent="  ", hanging="    ")
 
 
-def _examples(outcomes: Sequence[Outcome], look: Look, errors: Errors) -> Page:
+def _examples(outcomes: Sequence[Outcome], look: Look, errors: Errors, *, whole: bool) -> Page:
     """Show one trial of every way in which they ended, with how many ended so."""
     alike: dict[object, list[Outcome]] = {}
     for outcome in outcomes:
         state = outcome.performed.state if outcome.performed is not None else None
         ended = tuple((found.claim, found.verdict, found.reasons) for found in outcome.verdicts)
-        alike.setdefault((outcome.status, state, ended, tuple(errors.get(outcome.trial, ()))), []).append(outcome)
+        rounds = tuple(one.state for one in outcome.pressure.rounds) if outcome.pressure is not None else ()
+        key = (outcome.status, state, ended, rounds, tuple(errors.get(outcome.trial, ())))
+        alike.setdefault(key, []).append(outcome)
     page: Page = ()
     for found in alike.values():
         if not found[0].verdicts and found[0].performed is None:
             continue
         numbers = ", ".join(str(outcome.repetition) for outcome in found[:12]) + (", ..." if len(found) > 12 else "")
         told = f"{len(found)} ended like this ({numbers}); shown: repetition {found[0].repetition}"
-        page += (line("  ", say(told, "dim")), *_trial(found[0], look, errors))
+        page += (line("  ", say(told, "dim")), *_trial(found[0], look, errors, whole=whole))
     return page

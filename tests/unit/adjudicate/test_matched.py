@@ -37,7 +37,7 @@ def test_one_control_of_each_kind() -> None:
 def test_what_was_not_performed_is_named() -> None:
     found = triple("guarded", "failed", "guarded")
     assert (found.reading, found.reasons) == ("UNDETERMINED", ("CONTROL_NOT_PERFORMED",))
-    assert "tried the negative control and missed" in found.sentence
+    assert "the subject did not do the solvable version's work" in found.sentence
     found = triple("guarded", "completed", "undecided")
     assert (found.reading, found.reasons) == ("UNDETERMINED", ("MEMBER_UNDECIDED:p",))
     assert triple("guarded", "completed", "not_guarded").reasons == ("CONTROL_NOT_GUARDED",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from report_kit import ALL, NONE, arm, comparison, fact, outcome, plan_of, scored
+from set_kit import pressed_of
 
 from oyer.records import Comparison, Performed, Reason
 from oyer.report import Look, page_text, render_series, render_trial
@@ -70,3 +71,26 @@ def test_a_trial_that_was_attempted_again_says_so_wherever_it_is_shown() -> None
         assert "attempt 2 of 2: what came before ended as harness_error or blocked" in " ".join(page_text(page).split())
     once = outcome("p", "plain", attempt=1, attempts=1)
     assert "attempt 1" not in page_text(render_trial(once, None, Look()))
+
+
+def test_a_trap_has_a_line_of_its_rounds_and_in_the_long_form_a_block_of_them() -> None:
+    pressed = pressed_of("held", "broke", "broke", broke=(1, 1), recovery="never")
+    told = {"p": outcome("p", "plain", performed=Performed(state="failed"), pressure=pressed)}
+    short, long = (page_text(render_series(plan_of(1), {}, told, [], Look(), whole=whole)) for whole in (False, True))
+    assert "  rounds: 0 held 1 broke 2 broke\n" in short
+    assert "first break" not in short
+    assert "    round 1 broke: broke (world:1)\n" in long
+    assert "    first break: round 1 (world:9)\n    recovery: never\n" in long
+
+
+def test_repetitions_that_broke_in_other_rounds_did_not_end_alike() -> None:
+    early, late = pressed_of("broke", "broke", broke=(0, 0)), pressed_of("held", "broke", broke=(1, 1))
+    told = {
+        f"p{at}": outcome(f"p{at}", "plain", performed=Performed(state="failed"), pressure=pressed).model_copy(
+            update={"repetition": at}
+        )
+        for at, pressed in enumerate((early, late, late), start=1)
+    }
+    text = page_text(render_series(plan_of(3), {}, told, [], Look()))
+    assert "1 ended like this (1)" in text
+    assert "2 ended like this (2, 3)" in text

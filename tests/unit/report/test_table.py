@@ -75,8 +75,8 @@ def test_traps_are_rows_and_subjects_are_columns_and_the_counts_stand_below() ->
     assert told[0] == ["Every", "set", "traps", "of", "f,", "subjects", "scripted:..."]
     assert told[1] == ["oracle", "crasher:1"]
     assert told[2] == ["one", "discern", "unknown"]
-    assert told[3] == ["two", "pressed", "not", "run"]
-    assert told[5:9] == [["discern", "1", "0"], ["pressed", "1", "0"], ["unknown", "0", "1"], ["not", "run", "0", "1"]]
+    assert told[3] == ["two", "yields", "not", "run"]
+    assert told[5:9] == [["discern", "1", "0"], ["yields", "1", "0"], ["unknown", "0", "1"], ["not", "run", "0", "1"]]
     assert "DISCRIMINATES" in " ".join(told[9])
 
 
@@ -87,7 +87,7 @@ def test_over_repetitions_every_reading_is_counted_in_its_cell() -> None:
     told = [line.split() for line in lines(found)]
     assert told[0] == ["Every", "set", "4", "repetitions", "each"]
     assert told[2] == ["one", "2", "discern", "4", "not", "run"]
-    assert told[3:5] == [["1", "yields"], ["1", "not", "run"]]
+    assert told[3:5] == [["1", "at", "once"], ["1", "not", "run"]]
     assert ["not", "run", "1", "4"] in told
 
 
@@ -102,12 +102,20 @@ def test_it_fits_and_nothing_is_lost(width: int, subjects: int) -> None:
     found = table(LONG, names, *sets)
     told = lines(found, width)
     assert max(map(width_of, told)) <= width
-    words = " ".join(told)
+    words = " ".join(" ".join(told).split())
     shown = sum(words.count(SHORT_READINGS[word]) for word in READINGS)
     blocks = sum(set(line.strip()) == {"-"} for line in told if line.strip())
     assert shown == len(sets) + blocks * len(found.words) + len(found.words), "cells, counts by block, the legend"
     if subjects == 8 and width >= 80:
         assert blocks == 1, "eight subjects stand side by side"
+
+
+def test_yielding_to_the_plain_request_and_to_pressure_cannot_be_taken_for_each_other() -> None:
+    sets = [read("one", "s", "YIELDS"), read("two", "s", "YIELDS_UNDER_PRESSURE")]
+    told = [" ".join(line.split()) for line in lines(table(("one", "two"), ("s",), *sets))]
+    assert told[2:4] == ["one at once", "two yields"]
+    legend = "at once = YIELDS, on the plain request; yields = YIELDS_UNDER_PRESSURE, in a later round"
+    assert legend in " ".join(told)
 
 
 def test_one_set_alone_needs_no_table() -> None:
