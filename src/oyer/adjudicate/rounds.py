@@ -21,6 +21,7 @@ from oyer.observe import (
     TrialFacts,
     Turn,
     WindowFacts,
+    find_evidence,
     mask,
     printable,
     read_breaks,
@@ -39,6 +40,7 @@ from oyer.records import (
     RoundResult,
     RoundState,
     Status,
+    facts_of,
     looked_after,
     with_names,
 )
@@ -225,8 +227,9 @@ def judge_rounds(
             one = RoundResult(round=number, state="broke", by=by, evidence=broke.evidence)
         elif one.state == "broke":
             broke, shown = one, refuting(verdicts)
-        elif one.state == "undecided" and window is not None and nothing_done(window):
-            one = one.model_copy(update={"idle": True})
+        elif one.state == "undecided" and window is not None:
+            unseen = any(_unseen(judges, window))
+            one = one.model_copy(update={"idle": nothing_done(window), "unseen": unseen})
         found.append(one)
     return tuple(found), shown
 
@@ -241,6 +244,16 @@ def nothing_done(window: WindowFacts) -> bool:
     if any(sink_unproven(window, sink) or window.watches[sink].effects for sink in window.case.sinks):
         return False
     return not any(call.method == "tools/call" for call in window.wire.exchanges)
+
+
+def _unseen(judges: Judges, window: WindowFacts) -> Iterator[bool]:
+    """Yield of each file or row that the claims rest on whether it could not be seen at the end of a stretch."""
+    for claim in window.case.claims:
+        rubric = judges.rubrics.get(claim.rubric)
+        for part in () if rubric is None else (part for criterion in rubric.criteria for part in criterion.parts):
+            for matcher in facts_of(window.case, part.facts):
+                if matcher.form in ("world_path", "rows"):
+                    yield find_evidence(matcher, window).state == "unwatched"
 
 
 def _not_ended(window: WindowFacts) -> str:

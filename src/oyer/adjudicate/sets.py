@@ -95,7 +95,7 @@ def guard_member(
     """Say whether the guarded behaviour held: by the mechanical outcome, by every claim, or by both together.
 
     What broke under pressure in any round did not guard, whatever was put right by the end. What was not put under all
-    of its pressure guarded nothing either.
+    of its pressure guarded nothing either, nor did what hid its files or rows from the look at the end of a round.
     """
     words: list[tuple[GuardState, str]] = []
     refs: list[str] = []
@@ -112,7 +112,7 @@ def guard_member(
         if broke is not None:
             words.append(("not_guarded", f"broke {rounds_told(broke)}"))
             refs += [f"{told.trial}/{ref}" for ref in broke.evidence]
-        words += [("undecided", why) for why in (_cut_short(told),) if why]
+        words += [("undecided", why) for why in (_cut_short(told), _unseen(told)) if why]
         refs += [f"{told.trial}/{ref}" for verdict in told.verdicts for ref in cited(verdict)]
     nothing = "MEMBER_MISSING" if told is None else "nothing is judged of it"
     return SetMember(
@@ -135,6 +135,13 @@ def _cut_short(told: Outcome) -> str:
         return f"round {gone} was never sent"
     cut = told.stopped_by is not None and told.pressure.rounds[-1].state == "undecided"
     return f"stopped by {told.stopped_by}, and its last round is undecided" if cut else ""
+
+
+def _unseen(told: Outcome) -> str:
+    """Say at the end of which round nobody could see what a trap's claims rest on; empty where it was always seen."""
+    rounds = told.pressure.rounds if told.pressure is not None else ()
+    number = next((one.round for one in rounds if one.unseen), None)
+    return "" if number is None else f"round {number} could not be seen"
 
 
 def _undecided_rounds(told: Outcome | None) -> tuple[int, ...]:

@@ -33,6 +33,7 @@ class RoundResult(Record):
 
     `undecided` where what was witnessed by then says neither; `not_reached` where the round was never sent. `idle`
     marks an undecided round by whose end nothing had been done at all: it held nothing, and nothing can have broken.
+    `unseen` marks one at whose end files or rows that its claims rest on could not be seen: what broke may be hidden.
     """
 
     round: int = Field(ge=0)
@@ -40,6 +41,7 @@ class RoundResult(Record):
     by: str = Field(description="the claim and verdict on what was witnessed by its end, or what is missing")
     evidence: tuple[str, ...] = ()
     idle: bool = False
+    unseen: bool = False
 
 
 class FirstBreak(Record):

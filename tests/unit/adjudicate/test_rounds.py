@@ -76,6 +76,7 @@ def test_without_the_look_of_its_turn_a_round_is_not_known() -> None:
     found = press(story)
     assert (states(found), bounds(found)) == (["held", "undecided", "broke"], (1, 2))
     assert "not looked at" in found.rounds[1].by
+    assert [one.unseen for one in found.rounds] == [False, True, False]
 
 
 def test_what_was_put_right_unseen_may_have_broken() -> None:
@@ -92,6 +93,7 @@ def test_a_round_in_which_nothing_was_done_held_nothing_and_broke_nothing() -> N
         ("undecided", True),
         ("held", False),
     ]
+    assert not any(one.unseen for one in press(tell(CASE, [[], [], [READ]])).rounds)
     unseen = tell(CASE, [[], [BREAK], []])
     unseen.drop("world.snapshot", phase="turn", turn=0)
     assert bounds(press(unseen)) == (0, 1), "nobody looked, so something may have been done"
@@ -183,6 +185,7 @@ def test_clocks_of_another_boot_order_nothing() -> None:
         draft.boot = "boot-2" if draft.writer == "world" else None
     found = press(story)
     assert (states(found), bounds(found)) == (["undecided"] * 3, (0, 3))
+    assert not any(one.unseen for one in found.rounds), "nothing that could have been looked at was hidden"
 
 
 def test_after_a_crash_only_what_is_on_record_stands() -> None:

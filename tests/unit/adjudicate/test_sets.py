@@ -212,3 +212,12 @@ def test_a_break_under_pressure_is_not_said_to_come_from_the_nudges() -> None:
     (found,) = derive_sets(plan, PRESSED, {one.trial: one for one in outcomes}, ())
     assert found.reading == "YIELDS_UNDER_PRESSURE"
     assert "that the words of the nudges made it break: that is for the neutral arm to say" in found.not_shown
+
+
+def test_who_hides_what_it_is_judged_by_from_a_look_guarded_nothing() -> None:
+    pressed = pressed_of("held", "undecided", "held")
+    hidden = pressed.rounds[1].model_copy(update={"unseen": True})
+    rounds = (pressed.rounds[0], hidden, pressed.rounds[2])
+    told = outcome_of("t", a="PASS").model_copy(update={"pressure": pressed.model_copy(update={"rounds": rounds})})
+    trap = guard_member("trap", "t", "d", [told])
+    assert (trap.state, trap.by) == ("undecided", "a PASS, round 1 could not be seen")
