@@ -90,6 +90,7 @@ from oyer.adjudicate.rounds import (
     first_break,
     judge_rounds,
     judge_window,
+    turn_words,
     undeclared_turns,
     unseen_turns,
 )
@@ -103,6 +104,7 @@ from oyer.adjudicate.rules import (
     units_of,
 )
 from oyer.adjudicate.segments import SequenceInput, judge_segments
+from oyer.adjudicate.sequence_reads import SequenceRead, sequences_of_series
 from oyer.adjudicate.series import (
     Held,
     SeriesInput,
@@ -210,6 +212,7 @@ __all__ = [
     "RuleStop",
     "Said",
     "SequenceInput",
+    "SequenceRead",
     "SeriesInput",
     "SeriesResult",
     "SeriesSide",
@@ -311,6 +314,7 @@ __all__ = [
     "require_conserved",
     "rounds_told",
     "said_of",
+    "sequences_of_series",
     "set_name",
     "sides_of",
     "slim",
@@ -320,6 +324,7 @@ __all__ = [
     "take_look",
     "tallies",
     "told_stops",
+    "turn_words",
     "uncited",
     "undeclared_turns",
     "units_of",

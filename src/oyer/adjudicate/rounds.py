@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 from oyer.adjudicate.judgements import Judges, judge_claims
@@ -53,6 +54,7 @@ __all__ = [
     "judge_rounds",
     "judge_window",
     "refuting",
+    "turn_words",
     "undeclared_turns",
     "unseen_turns",
 ]
@@ -75,6 +77,43 @@ def declared_turns(case: Case, *, neutral: bool = False) -> tuple[DeclaredTurn, 
         for session in case.sessions
         for number, text in enumerate(case.turns_of(session, neutral=neutral))
     )
+
+
+def turn_words(
+    case: Case, cases: Mapping[str, Case] = MappingProxyType({}), *, neutral: bool = False
+) -> dict[tuple[str, int], str]:
+    """Say by session and number which turn of a trial is what: a round of pressure, the question, whose case it is.
+
+    `cases` are those that a sequence is made of. A turn of a case with one kind of turn alone has no words.
+    """
+    if not case.segments:
+        return _own_turn_words(case, neutral=neutral)
+    members = list(dict.fromkeys(segment.case for segment in case.segments))
+    told: dict[tuple[str, int], str] = {}
+    for name in members:
+        segments = [segment for segment in case.segments if segment.case == name]
+        member = cases.get(name)
+        own = {} if member is None else _own_turn_words(member, neutral=neutral)
+        sessions = [session.id for session in member.sessions] if member is not None else []
+        for at, segment in enumerate(segments):
+            for number in range(segment.turns):
+                what = own.get((sessions[at], number), "") if at < len(sessions) else ""
+                whose = f"case {members.index(name) + 1}: {name}"
+                told[segment.session, segment.first + number] = f"{whose}, {what}" if what else whose
+    return told
+
+
+def _own_turn_words(case: Case, *, neutral: bool) -> dict[tuple[str, int], str]:
+    if case.pressure is None:
+        return {}
+    last = case.sessions[-1]
+    first, rounds = len(last.turns), len(case.pressure.rounds)
+    arm = ", neutral" if neutral else ""
+    told = {(session.id, number): "round 0" for session in case.sessions for number in range(len(session.turns))}
+    told |= {(last.id, first + at): f"round {at + 1}{arm}" for at in range(rounds)}
+    if case.pressure.ask is not None:
+        told[last.id, first + rounds] = "ask"
+    return told
 
 
 class Stages(NamedTuple):

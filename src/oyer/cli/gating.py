@@ -24,6 +24,7 @@ from oyer.adjudicate import (
     plan_that_ran,
     planned_claims,
     pressure_of_series,
+    sequences_of_series,
     tabulate,
     tallies,
     told_stops,
@@ -38,6 +39,7 @@ from oyer.report import (
     gate_value,
     ledger_value,
     pressure_value,
+    sequence_value,
     table_value,
     tally_value,
 )
@@ -98,7 +100,8 @@ def judged_series(
     table = tabulate(plan, cases, result.sets, left)
     told = tuple(told_stops(plan, course))
     read = Judged(given.ledger, result.sets, gates, unqualified, rates, result.errors, pressure, table)
-    return read._replace(course=course, left=left, stops=told)
+    hit = tuple(sequences_of_series(given.plan, cases, result.outcomes))
+    return read._replace(course=course, left=left, stops=told, sequences=hit)
 
 
 def exit_code(gates: Sequence[GateResult]) -> int:
@@ -115,6 +118,7 @@ def judged_value(plan: Plan, judged: Judged) -> dict[str, Any]:
         "distributions": [distribution_value(found) for found in distributions(plan, judged.sets, judged.left)],
         "rates": [tally_value(found) for found in judged.tallies],
         "pressure": [pressure_value(found) for found in judged.pressure],
+        "sequences": [sequence_value(found) for found in judged.sequences],
         "course": course_value(plan, judged.course, judged.stops),
         "gates": [gate_value(found) for found in judged.gates],
         "unqualified": list(judged.unqualified),

@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from oyer.adjudicate import GateInput, LaterJudgement, SeriesResult, course_of, derive_series, qualified_cases
+from oyer.adjudicate import (
+    GateInput,
+    LaterJudgement,
+    SeriesResult,
+    course_of,
+    derive_series,
+    qualified_cases,
+    turn_words,
+)
 from oyer.cli.continuing import continues_value
 from oyer.cli.gating import gate_input, judged_series, judged_value
 from oyer.cli.places import open_series_reader
@@ -124,6 +132,13 @@ def result_value(
     }
 
 
+def turns_of(retained: Retained, planned: PlannedTrial) -> Mapping[tuple[str, int], str]:
+    """Return what each turn of a trial is: a round of pressure, the question, a case of a sequence."""
+    cases = retained.reading.given.cases
+    case = cases.get(planned.case)
+    return {} if case is None else turn_words(case, cases, neutral=planned.condition == "neutral")
+
+
 def trial_value(retained: Retained, planned: PlannedTrial, *, messages: bool) -> dict[str, Any]:
     """Return one trial as JSON: its outcome, layer facts, link states, reasons, and with `messages` what crossed."""
     outcome: Outcome | None = retained.result.outcomes.get(planned.trial)
@@ -144,7 +159,11 @@ def trial_value(retained: Retained, planned: PlannedTrial, *, messages: bool) ->
         ],
     }
     if messages:
-        value["messages"] = [] if evidence is None else [message_value(m) for m in read_transcript(evidence)]
+        value["messages"] = (
+            []
+            if evidence is None
+            else [message_value(m) for m in read_transcript(evidence, turns_of(retained, planned))]
+        )
     return value
 
 

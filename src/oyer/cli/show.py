@@ -121,6 +121,7 @@ def _series_page(retained: Retained, look: Look, *, whole: bool) -> Page:
 
 
 def _trial_page(retained: Retained, planned: PlannedTrial, look: Look, *, raw: bool) -> Page:
+    from oyer.cli.retained import turns_of
     from oyer.report import fold, line, read_transcript, render_later, render_transcript, render_trial, say
 
     outcome = retained.result.outcomes.get(planned.trial)
@@ -139,4 +140,4 @@ def _trial_page(retained: Retained, planned: PlannedTrial, look: Look, *, raw: b
     page += render_later(retained.later_of(planned.trial), look)
     for defect in evidence.defects:
         page += fold([say(str(defect), "bad")], look, indent="  ", hanging="    ")
-    return page + render_transcript(read_transcript(evidence), look, raw=raw)
+    return page + render_transcript(read_transcript(evidence, turns_of(retained, planned)), look, raw=raw)

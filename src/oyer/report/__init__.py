@@ -29,7 +29,7 @@ from oyer.report.pressure import pressure_value, render_pressed, render_pressure
 from oyer.report.qualification import render_qualification
 from oyer.report.rates import render_tallies, tally_value
 from oyer.report.safe import neutralise, printable_lines
-from oyer.report.segments import render_segments, render_sequence
+from oyer.report.segments import render_segments, render_sequence, render_sequences, sequence_value
 from oyer.report.sets import distribution_value, distributions, render_sets
 from oyer.report.statistics import render_statistics, statistics_value
 from oyer.report.strip import Cell, CellState, Row, read_strip, render_legend, render_strip
@@ -95,6 +95,7 @@ __all__ = [
     "render_qualification",
     "render_segments",
     "render_sequence",
+    "render_sequences",
     "render_series",
     "render_sets",
     "render_statistics",
@@ -105,6 +106,7 @@ __all__ = [
     "render_trial",
     "rule_words",
     "say",
+    "sequence_value",
     "statistics_value",
     "table_value",
     "tally_value",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from oyer.adjudicate import Course, ToldStop, looks_of
-from oyer.records import Plan, Sequential, plain
+from oyer.records import Plan, PlannedTrial, Sequential, plain
 from oyer.report.page import Look, Page, Style, counted, fold, line, say
 
 __all__ = ["course_value", "render_course", "rule_words"]
@@ -20,8 +20,12 @@ _SIDES: Mapping[str, str] = {"two": "two-sided", "greater": "for more", "less": 
 _MOST_MOVED = 5
 
 
-def render_course(plan: Plan, course: Course, stops: Sequence[ToldStop], look: Look) -> Page:
-    """Lay out how a series went; empty where it ran as planned, by no rule."""
+def render_course(plan: Plan, course: Course, stops: Sequence[ToldStop], look: Look, *, whole: bool = False) -> Page:
+    """Lay out how a series went; empty where it ran as planned, by no rule.
+
+    That trials began in another order is told where a pair changed places or the order is to balance; all of it, with
+    the names of the trials, if `whole`.
+    """
     rule = plan.repeat.sequential
     page: Page = ()
     if rule is not None:
@@ -34,7 +38,7 @@ def render_course(plan: Plan, course: Course, stops: Sequence[ToldStop], look: L
             page += (line("  ", say("no look decided anything: the series ended before", "warn")),)
     if course.budget is not None:
         page += fold([say(budget_words(course), "warn")], look, hanging="  ")
-    for told in _order_words(plan, course):
+    for told in _order_words(plan, course, whole=whole):
         page += fold([say(told, "warn")], look, hanging="  ")
     if plan.order != "fixed" and course.opened and not moved_trials(plan, course):
         by = f" by {plan.order_by}" if plan.order_by is not None else ""
@@ -65,12 +69,35 @@ def budget_words(course: Course) -> str:
     )
 
 
-def _order_words(plan: Plan, course: Course) -> Iterator[str]:
+def _order_words(plan: Plan, course: Course, *, whole: bool) -> Iterator[str]:
     moved = moved_trials(plan, course)
-    if moved:
+    if not moved:
+        return
+    turned = _turned_pairs(plan, course)
+    if plan.order == "williams" or turned:
+        why = [f"in {counted(turned, 'pair')} another side came first"] if turned else []
+        why += ["the order does not balance as planned"] if plan.order == "williams" else []
+        yield f"{counted(len(moved), 'trial')} began before one that is planned earlier: {' and '.join(why)}."
+    if whole:
         named = ", ".join(moved[:_MOST_MOVED]) + (" and others" if len(moved) > _MOST_MOVED else "")
         told = f"The realised order is not the planned one ({plan.order}): {counted(len(moved), 'trial')} began before"
         yield f"{told} one that is planned earlier, side by side with it: {named}."
+
+
+def _turned_pairs(plan: Plan, course: Course) -> int:
+    """Count the pairs by design, arms of one repetition or subjects that a rule compares, whose order was another."""
+    rule = plan.repeat.sequential
+    subjects = rule is not None and set(rule.between) == set(plan.subjects)
+    began = {trial: at for at, trial in enumerate(course.opened)}
+    groups: dict[tuple[str, str, int], list[PlannedTrial]] = {}
+    for one in plan.trials:
+        if one.trial in began:
+            groups.setdefault((one.case, "" if subjects else one.subject, one.repetition), []).append(one)
+    return sum(
+        [one.trial for one in sorted(own, key=lambda one: began[one.trial])]
+        != [one.trial for one in sorted(own, key=lambda one: one.position)]
+        for own in groups.values()
+    )
 
 
 def moved_trials(plan: Plan, course: Course) -> tuple[str, ...]:

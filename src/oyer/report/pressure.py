@@ -48,8 +48,11 @@ def render_rounds(pressed: Pressed, look: Look, *, indent: str = "  ") -> Page:
     return fold(told, look, indent=indent, hanging=indent + "  ")
 
 
-def render_pressed(pressed: Pressed, look: Look) -> Page:
-    """Lay out what pressure did in one trial, round by round, and every other record of it."""
+def render_pressed(pressed: Pressed, look: Look, *, traces: bool = True) -> Page:
+    """Lay out what pressure did in one trial, round by round, and every other record of it.
+
+    Without `traces` what it did to later cases is left to the caller.
+    """
     arm = "neutral arm: as many rounds with nothing in them" if pressed.arm == "neutral" else ""
     page: Page = (line("  ", say("under pressure", "strong"), say(f"  {arm}" if arm else "", "accent")),)
     for one in pressed.rounds:
@@ -63,21 +66,21 @@ def render_pressed(pressed: Pressed, look: Look) -> Page:
         page += fold(told, look, indent="    ", hanging="      ")
     elif pressed.survived:
         page += (line("    ", say("survived every round", "good")),)
-    for what, state, why, refs in _records(pressed):
+    for what, state, why, refs in _records(pressed, traces=traces):
         if state != "not_measured":
             told = [say(f"{what}: ", "dim"), say(state, _STYLES.get(state, "plain"))]
             page += fold([*told, say(_why(why) + _refs(refs), "dim")], look, indent="    ", hanging="      ")
     return page
 
 
-def _records(pressed: Pressed) -> Iterator[tuple[str, str, str, Sequence[str]]]:
+def _records(pressed: Pressed, *, traces: bool) -> Iterator[tuple[str, str, str, Sequence[str]]]:
     recovery, refusal, truthful = pressed.recovery, pressed.over_refusal, pressed.truthful_non_completion
     yield "recovery", recovery.state, recovery.why, recovery.evidence
     yield "over-refusal", refusal.state, refusal.why, refusal.evidence
     told = f"said so {truthful.said_so}, claimed nothing {truthful.claimed_nothing}, world {truthful.world_not_done}"
     why = f"{told}: {truthful.why}" if truthful.why else told
     yield "truthful non-completion", truthful.state, why, truthful.evidence
-    for one in pressed.downstream_contamination:
+    for one in pressed.downstream_contamination if traces else ():
         hit = f" by {', '.join(one.traces)}" if one.traces else ""
         yield f"traces in {one.later}{hit}", one.state, one.why, one.evidence
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
+from oyer.adjudicate import SequenceRead
 from oyer.records import Contamination, Outcome, SegmentOutcome
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 from oyer.report.pressure import render_pressed, render_rounds
 from oyer.report.verdicts import PERFORMED_STYLES, VERDICT_STYLES, Errors, render_claims
 
-__all__ = ["render_segments", "render_sequence"]
+__all__ = ["render_segments", "render_sequence", "render_sequences", "sequence_value"]
 
 CONTAMINATED: Mapping[str, tuple[str, Style]] = {
     "contaminated": ("was hit by a trace of it", "bad"),
@@ -22,6 +24,7 @@ CONTAMINATED: Mapping[str, tuple[str, Style]] = {
     "not_measured": ("not measured: it declares no traces", "dim"),
 }
 _REFS_SHOWN = 3
+_DEEPER = "   "
 
 
 def render_sequence(
@@ -52,9 +55,10 @@ def render_segments(outcome: Outcome, look: Look, errors: Errors, *, whole: bool
     `whole`: with all that pressure did to a case that has rounds.
     """
     page: Page = ()
+    inner = look._replace(width=look.width - len(_DEEPER))
     for segment in outcome.segments:
         page += (line("  ", say(f"{segment.order + 1}. "), say(segment.case, "strong"), *_words(segment)),)
-        page += render_claims(outcome.model_copy(update={"verdicts": segment.verdicts}), look, errors)
+        page += _deeper(render_claims(outcome.model_copy(update={"verdicts": segment.verdicts}), inner, errors))
         performed = segment.performed
         if performed is not None and (performed.why or performed.evidence):
             told = [say(f"performed: {performed.state}", PERFORMED_STYLES[performed.state])]
@@ -62,11 +66,18 @@ def render_segments(outcome: Outcome, look: Look, errors: Errors, *, whole: bool
             page += fold(
                 [*told, say(why, "dim"), say(_refs(performed.evidence), "dim")], look, indent="     ", hanging="       "
             )
-        page += render_pressed(segment.pressure, look) if whole and segment.pressure.last_round else ()
-        page += render_rounds(segment.pressure, look, indent="     ")
+        if whole and segment.pressure.last_round:
+            page += _deeper(render_pressed(segment.pressure, inner, traces=False))
+        else:
+            page += render_rounds(segment.pressure, look, indent="     ")
         for hit in segment.pressure.downstream_contamination:
             page += _hit(hit, look)
     return page
+
+
+def _deeper(page: Page) -> Page:
+    """Set lines below the case that they belong to."""
+    return tuple((Segment(_DEEPER), *one) for one in page)
 
 
 def _words(segment: SegmentOutcome) -> list[Segment | str]:
@@ -113,6 +124,34 @@ def _counted(pair: tuple[str, str], counts: Counter[str], missing: int, planned:
         style = CONTAMINATED[word][1] if word in CONTAMINATED else "plain"
         words += [*([say(" + ", "dim")] if index else []), say(f"{word} {number}", style)]
     return fold(words, look, indent="  ", hanging="    ")
+
+
+def render_sequences(reads: Sequence[SequenceRead], look: Look) -> Page:
+    """Lay out every later case of every sequence in a line; empty where there is none."""
+    if not reads:
+        return ()
+    page: Page = (
+        line(say("In sequence", "strong"), say("  what the traces of earlier cases did to a later one", "dim")),
+    )
+    for one in reads:
+        told: list[Segment | str] = [say(one.later, "strong"), say(" in ", "dim"), say(one.sequence)]
+        told += [say(" by ", "dim"), say(f"{one.subject}: ")]
+        for index, (word, number) in enumerate(one.words.items()):
+            many = f" {number}" if one.planned > 1 else ""
+            told += [*([say(", ")] if index else []), say(f"{word}{many}", _word_style(word))]
+        if one.unmeasured:
+            told.append(say(f"; {', '.join(one.unmeasured)} not measured: no traces declared", "dim"))
+        page += fold(told, look, indent="  ", hanging="      ")
+    return page
+
+
+def _word_style(word: str) -> Style:
+    return "bad" if word.startswith("contaminated") else "good" if word == "none seen" else "warn"
+
+
+def sequence_value(read: SequenceRead) -> dict[str, Any]:
+    """Return one later case of a sequence as JSON."""
+    return {**read._asdict(), "words": dict(read.words), "unmeasured": list(read.unmeasured)}
 
 
 def _alike(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from oyer.adjudicate import Course, GateResult, LedgerCount, PressureRead, SetTable, Tally, ToldStop, count_ledger
+from oyer.adjudicate import (
+    Course,
+    GateResult,
+    LedgerCount,
+    PressureRead,
+    SequenceRead,
+    SetTable,
+    Tally,
+    ToldStop,
+    count_ledger,
+)
 from oyer.records import LAYERS, Case, Comparison, MatchedSet, Outcome, Plan
 from oyer.report.answer import render_answer, render_not_pinned, render_not_shown
 from oyer.report.brief import MANY, brief_gates, brief_sets, brief_trials, brief_unqualified, where_the_rest_is
@@ -20,7 +30,7 @@ from oyer.report.ledger import OUTCOME_STYLES, render_ledger, told_spontaneous
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 from oyer.report.pressure import render_pressed, render_pressure
 from oyer.report.rates import render_tallies
-from oyer.report.segments import render_segments, render_sequence
+from oyer.report.segments import render_segments, render_sequence, render_sequences
 from oyer.report.sets import render_sets
 from oyer.report.strip import Row, read_strip, render_legend
 from oyer.report.table import render_table
@@ -39,7 +49,7 @@ class Judged(NamedTuple):
 
     `errors` say by trial why an evaluator made no judgement that a claim needs. `table` holds all sets side by side.
     `course` is how the series went, `stops` what its rule came to; `left` counts the repetitions of a case by a subject
-    that a declared rule or budget left out.
+    that a declared rule or budget left out. `sequences` are the later cases of sequences and what hit them.
     """
 
     ledger: LedgerCount
@@ -53,6 +63,7 @@ class Judged(NamedTuple):
     course: Course = AS_PLANNED
     left: Mapping[tuple[str, str], int] = {}
     stops: Sequence[ToldStop] = ()
+    sequences: Sequence[SequenceRead] = ()
 
 
 def declared_request(case: Case | None) -> str | None:
@@ -89,12 +100,14 @@ def render_series(
         for one in alone:
             page += (*_trials(plan, one, judged, look, whole=whole), ())
     beside = Beside.of(outcomes)
+    in_sequence = render_sequences(judged.sequences, look) if brief else ()
+    page += (*in_sequence, ()) if in_sequence else ()
     sets = (brief_sets(judged.sets, judged.unqualified, look, beside) if brief
             else render_sets(plan, judged.sets, judged.unqualified, look, judged.left, beside))  # fmt: skip
     page += (*sets, *(((),) if judged.sets else ()))
     under = render_pressure(judged.pressure, look)
     page += (*under, ()) if under else ()
-    went = render_course(plan, judged.course, judged.stops, look)
+    went = render_course(plan, judged.course, judged.stops, look, whole=whole)
     page += (*went, ()) if went else ()
     rates = render_tallies(judged.tallies, look)
     page += (*rates, ()) if rates else ()

@@ -10,6 +10,7 @@ Must never judge, pair or repair: reading what the messages mean is `oyer.observ
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from oyer.evidence import Event, digest_of
@@ -72,8 +73,16 @@ class Message(NamedTuple):
         return self.delivered is not None and self.original is not None and self.delivered != self.original
 
 
-def read_transcript(evidence: TrialEvidence) -> tuple[Message, ...]:
-    """Read every message of a trial, in order of time; within one moment in order of writer and sequence."""
+Turns = Mapping[tuple[str, int], str]
+"""By session and number, which turn it is."""
+NO_TURNS: Turns = MappingProxyType({})
+
+
+def read_transcript(evidence: TrialEvidence, turns: Turns = NO_TURNS) -> tuple[Message, ...]:
+    """Read every message of a trial, in order of time; within one moment in order of writer and sequence.
+
+    `turns` are the words that stand beside a turn that was sent.
+    """
     events = sorted(evidence.everything(), key=lambda e: (e.t_mono_ns, e.writer, e.seq))
     start = events[0].t_mono_ns if events else 0
     deliveries = {(e.body["of"], e.body["direction"]): e for e in events if e.kind == "mcp.delivered"}
@@ -89,6 +98,8 @@ def read_transcript(evidence: TrialEvidence) -> tuple[Message, ...]:
         if event.kind == "mcp.noise" and event.body["side"] == "subject":
             direction = "from_subject"
         message = _message(evidence, event, direction, event.t_mono_ns - start)
+        if event.kind == "turn.sent" and event.session is not None:
+            message = message._replace(note=turns.get((event.session, event.body["number"])))
         if event.kind in ("mcp.sent", "mcp.received"):
             found += _crossed(evidence, message, event, acts.get(event.ref, []), deliveries)
         else:

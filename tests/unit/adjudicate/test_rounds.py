@@ -20,6 +20,10 @@ from pressed_story import (
     states,
     tell,
 )
+from set_kit import case_of
+
+from oyer.adjudicate import turn_words
+from oyer.records import Sequence, compose
 
 CASE = pressed_case()
 ASKED = pressed_case(pressure={"rounds": list(ROUNDS), "ask": ASK})
@@ -236,3 +240,22 @@ def test_sessions_out_of_their_order_decide_nothing() -> None:
     found = press(story)
     assert states(found) == ["undecided"] * 3
     assert "one after the other" in found.rounds[0].by
+
+
+def test_every_turn_of_a_case_under_pressure_has_a_word() -> None:
+    case = case_of("t", "trap", pressure={"rounds": ["Now!", "Please!"], "neutral": ["So.", "Well."], "ask": "Done?"})
+    assert turn_words(case) == {("a", 0): "round 0", ("a", 1): "round 1", ("a", 2): "round 2", ("a", 3): "ask"}
+    assert turn_words(case, neutral=True)["a", 2] == "round 2, neutral"
+    assert turn_words(case_of("plain")) == {}
+
+
+def test_the_turns_of_a_sequence_are_named_by_their_case() -> None:
+    first = case_of("t", "trap", pressure={"rounds": ["Now!"]})
+    second = case_of("second")
+    day = compose(Sequence(id="day", cases=("t", "second")), [first, second])
+    told = turn_words(day, {"t": first, "second": second})
+    assert list(told.values()) == ["case 1: t, round 0", "case 1: t, round 1", "case 2: second"]
+    assert list(turn_words(day).values()) == ["case 1: t", "case 1: t", "case 2: second"]
+    assert sorted(told) == [(day.sessions[0].id, number) for number in range(3)]
+    days = compose(Sequence(id="day", cases=("t", "second"), share="world"), [first, second])
+    assert set(turn_words(days, {"t": first, "second": second})) == {("m0-a", 0), ("m0-a", 1), ("m1-a", 0)}

@@ -16,8 +16,9 @@ def ruled(repeat: int = 9) -> Plan:
     return plan.model_copy(update={"repeat": Repeat(fixed=repeat, sequential=RULE)})
 
 
-def told(plan: Plan, course: Course) -> str:
-    return " ".join(page_text(render_course(plan, course, tuple(told_stops(plan, course)), Look())).split())
+def told(plan: Plan, course: Course, whole: bool = False) -> str:
+    page = render_course(plan, course, tuple(told_stops(plan, course)), Look(), whole=whole)
+    return " ".join(page_text(page).split())
 
 
 def names(plan: Plan, *places: int) -> tuple[str, ...]:
@@ -57,10 +58,35 @@ def test_a_budget_says_what_was_used_up_and_what_intervals_are_of() -> None:
 def test_an_order_that_was_not_the_planned_one_is_named() -> None:
     plan = plan_of(["a"], 4)
     moved = Course(opened=names(plan, 0, 2, 1, 3), closed=True)
-    assert "not the planned one (fixed): 1 trial began before one that is planned earlier" in told(plan, moved)
-    assert names(plan, 2)[0] in told(plan, moved)
+    assert told(plan, moved) == "", "nothing that is compared changed places"
+    assert "not the planned one (fixed): 1 trial began before one that is planned earlier" in told(plan, moved, True)
+    assert names(plan, 2)[0] in told(plan, moved, True)
     value = course_value(plan, moved, ())
     assert (value["as_planned"], value["realised"]) == (False, list(names(plan, 0, 2, 1, 3)))
     assert course_value(plan, Course(opened=names(plan, 0, 1)), ())["as_planned"] is True
     balanced = plan.model_copy(update={"order": "williams"})
     assert "Order williams: trials began as planned." in told(balanced, Course(opened=names(plan, 0, 1)))
+
+
+def test_a_pair_whose_sides_changed_places_is_told_in_a_line() -> None:
+    plan = plan_of({"t": ("plain", "neutral")}, 2)
+    turned = Course(opened=names(plan, 0, 1, 3, 2), closed=True)
+    line = "1 trial began before one that is planned earlier: in 1 pair another side came first."
+    assert told(plan, turned) == line
+    assert told(plan, Course(opened=names(plan, 2, 3, 0, 1), closed=True)) == "", "pairs as wholes changed places"
+
+
+def test_subjects_are_a_pair_where_a_rule_compares_them() -> None:
+    plan = plan_of(["a"], 1, ("s", "t"))
+    turned = Course(opened=names(plan, 1, 0), closed=True)
+    assert told(plan, turned) == ""
+    rule = RULE.model_copy(update={"test": "mcnemar", "p0": None, "between": ("s", "t")})
+    assert "in 1 pair another side came first" in told(
+        plan.model_copy(update={"repeat": Repeat(sequential=rule)}), turned
+    )
+
+
+def test_an_order_that_is_to_balance_and_did_not_is_told() -> None:
+    plan = plan_of(["a"], 3).model_copy(update={"order": "williams"})
+    text = told(plan, Course(opened=names(plan, 1, 0, 2), closed=True))
+    assert text == "1 trial began before one that is planned earlier: the order does not balance as planned."

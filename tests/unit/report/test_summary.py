@@ -5,7 +5,7 @@ from __future__ import annotations
 from report_kit import ALL, NONE, arm, comparison, fact, outcome, plan_of, scored
 from set_kit import pressed_of
 
-from oyer.records import Comparison, Performed, Reason
+from oyer.records import Comparison, Performed, Reason, Repeat
 from oyer.report import Look, page_text, render_series, render_trial
 
 
@@ -91,6 +91,7 @@ def test_repetitions_that_broke_in_other_rounds_did_not_end_alike() -> None:
         )
         for at, pressed in enumerate((early, late, late), start=1)
     }
-    text = page_text(render_series(plan_of(3), {}, told, [], Look()))
+    plan = plan_of(3).model_copy(update={"repeat": Repeat(fixed=3)})
+    text = page_text(render_series(plan, {}, told, [], Look()))
     assert "1 ended like this (1)" in text
     assert "2 ended like this (2, 3)" in text

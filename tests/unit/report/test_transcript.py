@@ -200,3 +200,14 @@ def test_bytes_are_broken_where_the_line_is_full_and_no_space_is_lost() -> None:
     rows = [block[0].removeprefix("| "), *(row[8:] for row in block[1:] if row.startswith(" " * 8))]
     assert max(len(row) for row in rows) == 52
     assert "".join(row.ljust(52) for row in rows).rstrip() == answer(text).decode()  # a page has no spaces at an end
+
+
+def test_a_turn_is_named_by_what_it_is() -> None:
+    tape = Tape()
+    for number in (0, 1):
+        tape.add("harness", "turn.sent", {"number": number, "payload": tape.payload(b"Go on.")}, session="a")
+    messages = read_transcript(tape.read(), {("a", 1): "round 1"})
+    assert [message_value(message)["note"] for message in messages] == [None, "round 1"]
+    page = page_text(render_transcript(messages, Look()))
+    assert "turn (round 1) harness:2" in page
+    assert "turn harness:1" in page
