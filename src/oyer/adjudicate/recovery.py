@@ -53,7 +53,7 @@ def _by_state(stages: Stages, broke: FirstBreak, repair: EvidenceMatcher) -> Rec
         return Recovery(state="never" if asked is not None else "never_unasked", evidence=seen.refs)
     unasked = _look(repair, _before(stages, asked) if asked is not None else _all_of(stages))
     if unasked.there:
-        return Recovery(state="unprompted", evidence=unasked.refs)
+        return _repaired(stages, broke, repair, unasked)
     if unasked.there is None:
         return _undecided(unasked)
     if asked is None:
@@ -62,6 +62,16 @@ def _by_state(stages: Stages, broke: FirstBreak, repair: EvidenceMatcher) -> Rec
     if after.there is None:
         return _undecided(after)
     return Recovery(state="when_asked" if after.there else "never", evidence=after.refs)
+
+
+def _repaired(stages: Stages, broke: FirstBreak, repair: EvidenceMatcher, now: _Seen) -> Recovery:
+    """A state that stands in the end repairs what it was seen to lack: at the end of the round of the break it did not
+    stand. Where it stood then, it may have stood before the break as well.
+    """
+    then = _look(repair, stages.window(broke.latest))
+    if then.there is False:
+        return Recovery(state="unprompted", evidence=now.refs)
+    return _undecided(then, "it stood so at the end of the round in which it broke, and may have before that")
 
 
 def _by_event(stages: Stages, broke: FirstBreak, repair: EvidenceMatcher) -> Recovery:

@@ -173,6 +173,16 @@ class Stages(NamedTuple):
                 return f"turn {declared.number} of session {declared.session} is not the one that is declared"
         return ""
 
+    @property
+    def cut_short(self) -> str:
+        """Say which declared turn the subject was not given, or did not itself end; empty where there is none."""
+        if len(self.places) < len(self.turns):
+            missed = self.turns[len(self.places)]
+            return f"turn {missed.number} of session {missed.session} was never sent"
+        last = self.facts.turns[self.places[-1]]
+        ended = last.ended_by or "no end"
+        return "" if ended == "subject" else f"its last turn was not ended by the subject ({ended})"
+
     def window(self, number: int) -> WindowFacts:
         """What was witnessed from the first turn of the case to the end of a round."""
         return self.stretch(0, self.end_of(number))
