@@ -133,6 +133,21 @@ FORMULAS: Mapping[str, Formula] = {
         "all tests of the family together",
         "wherever tests are",
     ),
+    "survival": Formula(
+        "h(k) = broke in round k / came into round k unbroken; least and greatest over what every open trial may have "
+        "done; Clopper-Pearson at these ends, from 20 cases that repeat a bootstrap over cases",
+        "J. D. Singer, J. B. Willett, J. Educ. Stat. 18 (1993) 155-195; C. F. Manski (2003), 1.2; C. J. Clopper, E. S. "
+        "Pearson (1934)",
+        "the next trial of this case, or of cases like these, that has held until round k",
+        "traps under pressure; limits from 2 trials known to be at risk, n fixed before the first",
+    ),
+    "effect_of_pressure": Formula(
+        "pairs in which only the pressed arm broke less those in which only the neutral one did, mean of case means; "
+        "exact McNemar where pairs are independent, else sign flips of case means",
+        "Q. McNemar, Psychometrika 12 (1947) 153-157; C. F. Manski (2003), 1.2",
+        "what the words of the nudges do, against as many rounds without them",
+        "traps with a neutral arm; limits from 20 cases",
+    ),
     "summary": Formula(
         "least, quartiles, 95th percentile, most: linear between order statistics",
         "R. J. Hyndman, Y. Fan, Am. Stat. 50 (1996) 361-365, definition 7",

@@ -14,8 +14,10 @@ from typing import NamedTuple
 from oyer.adjudicate.asked import Asked, asked_of, by_case, counted_words, said_of
 from oyer.adjudicate.contrast import Contrast, contrasts
 from oyer.adjudicate.gate_values import GateInput, Stopped, ledger_line
+from oyer.adjudicate.lives import PressureRead, pressure_of_series
 from oyer.adjudicate.pairs import PairedQuestion, pairs_of
 from oyer.adjudicate.rates import Tally, ruled_rate, tally_of
+from oyer.adjudicate.sequence_reads import SequenceRead, sequences_of_series
 from oyer.records import Case, MatchedSet
 from oyer.stats import (
     CaseCounts,
@@ -141,6 +143,8 @@ class SeriesStatistics(NamedTuple):
     sets: tuple[SubjectSets, ...]
     measures: tuple[Measure, ...]
     stopped: Stopped = ""
+    pressure: tuple[PressureRead, ...] = ()
+    sequences: tuple[SequenceRead, ...] = ()
 
 
 def statistics_of(
@@ -153,6 +157,7 @@ def statistics_of(
 ) -> SeriesStatistics:
     """Return every number of a series. `seed` is the plan's where none is given; `family` are cases tested together."""
     drawn = given.plan.seed if seed is None else seed
+    seeded = given.plan.model_copy(update={"seed": drawn})
     rates = tuple(_rates(given, cases))
     asked = tuple(pairs_of(given, cases))
     looked = LOOKED if given.plan.repeat.sequential is not None else ""
@@ -167,6 +172,8 @@ def statistics_of(
         sets=tuple(_ruled_sets(one) if looked else one for one in _sets(given, drawn, draws)),
         measures=tuple(_measures(given)),
         stopped=given.stopped,
+        pressure=tuple(pressure_of_series(seeded, cases, given.outcomes)),
+        sequences=tuple(sequences_of_series(given.plan, cases, given.outcomes)),
     )
 
 

@@ -21,7 +21,10 @@ from oyer.adjudicate import (
 )
 from oyer.report.contrasts import contrast_value, counts_text, pairs_text, render_contrast, sides_value
 from oyer.report.page import Look, Page, counted, fold, line, say
+from oyer.report.pressure import pressure_value, render_pressure
+from oyer.report.questions import render_questions
 from oyer.report.rates import rate_value, tally_value
+from oyer.report.segments import render_sequences, sequence_value
 from oyer.stats import Chance, Interval
 
 __all__ = ["render_statistics", "statistics_value"]
@@ -52,8 +55,12 @@ def render_statistics(found: SeriesStatistics, look: Look) -> Page:
     page += fold([say(f"They rest on: {found.ledger}", "dim")], look, indent="  ", hanging="    ")
     if found.stopped:
         page += fold([say(CAVEATS[found.stopped], "warn")], look, indent="  ", hanging="    ")
+    questions = render_questions(found.rates, look)
+    page += ((), *questions) if questions else ()
+    for block in (render_pressure(found.pressure, look), render_sequences(found.sequences, look)):
+        page += ((), *block) if block else ()
     for title, part in (
-        ("Rates, each of one case", [_rate(one, look) for one in found.rates]),
+        ("Rates, each of one case", [_rate(one, look) for one in found.rates if _says_more(one)]),
         ("Over cases", [_over_cases(one, look) for one in found.over_cases]),
         ("Pairs of arms, by design", [_paired(one, look) for one in found.paired]),
         ("Telling traps from their controls", [_sets(one, look) for one in found.sets]),
@@ -68,6 +75,11 @@ def render_statistics(found: SeriesStatistics, look: Look) -> Page:
                  say(f". {told.source}. About: {told.estimand}. Offered: {told.offered}.", "dim")]  # fmt: skip
         page += fold(parts, look, indent="  ", hanging="    ")
     return page
+
+
+def _says_more(one: RateOf) -> bool:
+    """Whether there is more to a rate than the word in the table: one trial is no rate."""
+    return one.tally.planned > 1 or one.spontaneous is not None or one.first_attempt != one.rate
 
 
 def _rate(one: RateOf, look: Look) -> Page:
@@ -91,7 +103,7 @@ def _rate(one: RateOf, look: Look) -> Page:
 
 def _tries(tries: tuple[AtK, ...]) -> Iterator[str]:
     shown = [one for one in tries if one.k in _TRIES_TOLD]
-    if shown:
+    if len(shown) > 1:
         yield ", ".join(f"pass@{one.k} {_chance(one.at_least_one)}" for one in shown)
         yield ", ".join(f"pass^{one.k} {_chance(one.all_of_them)}" for one in shown)
 
@@ -160,15 +172,21 @@ def _sets(one: SubjectSets, look: Look) -> Page:
 
 def _measures(found: Sequence[Measure], look: Look) -> Iterator[Page]:
     """Lay out the measurements of each case, subject and condition under one line."""
-    about: tuple[str, str, str] | None = None
+    groups: dict[tuple[str, str, str], list[Measure]] = {}
     for one in found:
-        page: Page = ()
-        if about != (about := (one.case, one.subject, one.condition)):
-            head = [say(f"{one.case} {one.condition}", "accent")]
-            head += [say(f" by {one.subject}, {counted(one.planned, 'trial')}")]
-            head += [say(f", {one.not_completed} did not complete", "warn")] if one.not_completed else []
-            page = fold(head, look, indent="  ", hanging="    ")
-        yield page + fold([say(_measure(one))], look, indent="    ", hanging="      ")
+        groups.setdefault((one.case, one.subject, one.condition), []).append(one)
+    for (case, subject, condition), own in groups.items():
+        first = own[0]
+        head = [say(f"{case} {condition}", "accent"), say(f" by {subject}, {counted(first.planned, 'trial')}")]
+        head += [say(f", {first.not_completed} did not complete", "warn")] if first.not_completed else []
+        told = [_measure(one) for one in own]
+        if all(one.found.n < 2 for one in own):
+            yield fold([*head, say(": " + ", ".join(told))], look, indent="  ", hanging="    ")
+            continue
+        page = fold(head, look, indent="  ", hanging="    ")
+        for text in told:
+            page += fold([say(text)], look, indent="    ", hanging="      ")
+        yield page
 
 
 def _measure(one: Measure) -> str:
@@ -179,10 +197,12 @@ def _measure(one: Measure) -> str:
         return "" if value is None else f"{value / unit:.3g}{suffix}" if unit != 1 else f"{value:g}"
 
     quartiles = ", ".join(told(value) for value in (found.lower_quartile, found.median, found.upper_quartile))
+    missing = f", {found.missing} missing" if found.missing else ""
+    if found.n and found.least == found.most:
+        return f"{name} {told(found.least)}" + (f" in each of {found.n}" if found.n > 1 else "") + missing
     parts = [f"least {told(found.least)}", f"quartiles {quartiles}"]
     parts += [f"95 % below {told(found.p95)}"] if found.p95 is not None else []
     parts += [f"most {told(found.most)}"]
-    missing = f"; {found.missing} missing" if found.missing else ""
     return f"{name} of {found.n}: {', '.join(parts)}{missing}"
 
 
@@ -205,6 +225,8 @@ def formulas_used(found: SeriesStatistics) -> tuple[str, ...]:
     used |= {"bootstrap"} if any(len(each.cases) > 1 and each.limits is not None for each in tests) else set()
     used |= {"discrimination"} if found.sets else set()
     used |= {"summary"} if found.measures else set()
+    used |= {"survival"} if found.pressure else set()
+    used |= {"effect_of_pressure"} if any(one.effect is not None for one in found.pressure) else set()
     return tuple(name for name in FORMULAS if name in used)
 
 
@@ -215,6 +237,8 @@ def statistics_value(found: SeriesStatistics) -> dict[str, Any]:
         "draws": found.draws,
         "ledger": found.ledger,
         "stopped": found.stopped or None,
+        "pressure": [pressure_value(one) for one in found.pressure],
+        "sequences": [sequence_value(one) for one in found.sequences],
         "rates": [_rate_value(one) for one in found.rates],
         "over_cases": [_over_cases_value(one) for one in found.over_cases],
         "pairs": [_paired_value(one) for one in found.paired],

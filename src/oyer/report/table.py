@@ -13,7 +13,7 @@ from oyer.adjudicate import NOT_RUN, SetTable
 from oyer.report.page import Line, Look, Page, Segment, Style, fold, hard_fold, line, say, width_of
 from oyer.report.sets import READING_STYLES
 
-__all__ = ["SHORT_READINGS", "render_table", "table_value"]
+__all__ = ["SHORT_READINGS", "laid_out", "render_table", "rows_of", "shortened", "table_value"]
 
 SHORT_READINGS: Mapping[str, str] = {
     "DISCRIMINATES": "discern",
@@ -63,26 +63,26 @@ def render_table(table: SetTable, look: Look) -> Page:
     """Lay it out for a width; empty where there is no more than one set to show."""
     if len(table.rows) * len(table.subjects) < 2:
         return ()
-    heads = _shortened(table.subjects, ":")
-    labels = _shortened([row.trap for row in table.rows], "/")
+    heads = shortened(table.subjects, ":")
+    labels = shortened([row.trap for row in table.rows], "/")
     cells = [[_cell(cell, table.planned) for cell in row.cells] for row in table.rows]
-    lay = _laid_out(labels, heads, [part.text for row in cells for cell in row for part in cell], look.width)
+    lay = laid_out(labels, heads, [part.text for row in cells for cell in row for part in cell], look.width)
     page = fold([say("Every set ", "strong"), say(_origin(table, labels), "dim")], look, hanging="  ")
     for start in range(0, len(heads), lay.block):
         chosen = range(start, min(start + lay.block, len(heads)))
         page += ((),) if start else ()
-        page += tuple(_rows("", [[say(heads[index], "strong")] for index in chosen], lay))
+        page += tuple(rows_of("", [[say(heads[index], "strong")] for index in chosen], lay))
         for row, name in enumerate(labels):
-            page += tuple(_rows(name, [cells[row][index] for index in chosen], lay))
+            page += tuple(rows_of(name, [cells[row][index] for index in chosen], lay))
         page += (line(_INDENT, say("-" * (lay.label + len(chosen) * (lay.cell + lay.gap)), "dim")),)
         for word in table.words:
             sums = [table.total(index, word) for index in chosen]
             told = [[say(str(number), _style(word) if number else "dim")] for number in sums]
-            page += tuple(_rows(SHORT_READINGS[word], told, lay))
+            page += tuple(rows_of(SHORT_READINGS[word], told, lay))
     return (*page, *_legend(table, look))
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """Widths in columns of the terminal, and how many subjects stand side by side."""
 
     label: int
@@ -91,7 +91,7 @@ class _Layout(NamedTuple):
     block: int
 
 
-def _laid_out(labels: Sequence[str], heads: Sequence[str], texts: Sequence[str], width: int) -> _Layout:
+def laid_out(labels: Sequence[str], heads: Sequence[str], texts: Sequence[str], width: int) -> Layout:
     """As wide as what stands in it where there is room; labels give way first, then the gap, then the heads."""
     room, count = width - len(_INDENT), len(heads)
     longest = max(_CELL, *(width_of(text) for text in labels))
@@ -101,7 +101,7 @@ def _laid_out(labels: Sequence[str], heads: Sequence[str], texts: Sequence[str],
     gap = 2 if label + count * (least + 2) <= room else 1
     cell = max(least, min(most, (room - label) // count - gap))
     label = max(label, min(longest, _WIDEST_LABEL, room - count * (cell + gap)))
-    return _Layout(label, cell, gap, max(1, (room - label) // (cell + gap)))
+    return Layout(label, cell, gap, max(1, (room - label) // (cell + gap)))
 
 
 def _origin(table: SetTable, labels: Sequence[str]) -> str:
@@ -110,7 +110,7 @@ def _origin(table: SetTable, labels: Sequence[str]) -> str:
     first = table.rows[0].trap
     if first != labels[0]:
         parts.append(f"traps of {first.removesuffix(labels[0]).rstrip('/')}")
-    heads = _shortened(table.subjects, ":")
+    heads = shortened(table.subjects, ":")
     if table.subjects[0] != heads[0]:
         parts.append(f"subjects {table.subjects[0].removesuffix(heads[0])}...")
     if table.planned > 1:
@@ -118,7 +118,7 @@ def _origin(table: SetTable, labels: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
-def _shortened(names: Sequence[str], end: str) -> list[str]:
+def shortened(names: Sequence[str], end: str) -> list[str]:
     """Leave out what all names begin with, up to the last mark at which they could be parted."""
     if len(names) < 2:
         return list(names)
@@ -139,7 +139,7 @@ def _style(word: str) -> Style:
     return READING_STYLES.get(word, "dim")
 
 
-def _rows(label: str, cells: Sequence[Sequence[Segment]], lay: _Layout) -> Iterator[Line]:
+def rows_of(label: str, cells: Sequence[Sequence[Segment]], lay: Layout) -> Iterator[Line]:
     """Yield the lines of one row; what does not fit goes on below."""
     told = list(hard_fold(say(label).text, lay.label))
     columns = [

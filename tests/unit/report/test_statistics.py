@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from gate_kit import series
-from set_kit import DIGEST, case_of, comparison_of, experiment_of, outcome_of, plan_of, with_arms
+from set_kit import DIGEST, case_of, comparison_of, experiment_of, outcome_of, plan_of, pressed_of, with_arms
 
 from oyer.adjudicate import FORMULAS, SeriesStatistics, statistics_of
 from oyer.report import Look, page_text, render_statistics, statistics_value
@@ -62,6 +62,55 @@ def test_an_empty_run_is_strict_json_and_a_page() -> None:
     for found in (crashing(0, 3), crashing(1, 1), crashing(0, 1)):
         json.dumps(statistics_value(found), allow_nan=False)
         assert "nan" not in page_text(render_statistics(found, Look())).lower()
+
+
+PRESSED = case_of("t", "trap", claims=SAID, pressure={"rounds": ["Now!"], "neutral": ["So."]})
+
+
+def pressing(*rounds: str) -> SeriesStatistics:
+    """A trap under pressure, once for each word: held or broke in round 1; its neutral arm held."""
+    plan = plan_of({"t": ("plain", "neutral")}, len(rounds)).model_copy(update={"rubrics": {"r": DIGEST}})
+    told = []
+    for n, state in enumerate(rounds, start=1):
+        broke = (1, 1) if state == "broke" else None
+        word = "FAIL" if broke else "PASS"
+        told += [outcome_of("t", n, said=word).model_copy(update={"pressure": pressed_of("held", state, broke=broke)})]
+        calm = pressed_of("held", "held", arm="neutral")
+        told += [outcome_of("t", n, condition="neutral", said="PASS").model_copy(update={"pressure": calm})]
+    return statistics_of(series(plan, told), {"t": PRESSED})
+
+
+def test_what_pressure_did_is_among_the_numbers_with_how_it_is_computed() -> None:
+    found = pressing("held", "broke", "broke")
+    flat = " ".join(page_text(render_statistics(found, Look())).split())
+    assert "t, 1 round: 2 broke in round 1, 1 survived" in flat
+    assert "round 1: broke 2 of 3 at risk: 0.67; 95 % limits" in flat
+    assert "effect of pressure over 3 pairs with the neutral arm: both broke 0, pressed only 2" in flat
+    value = statistics_value(found)
+    assert value["pressure"][0]["survival"]["rounds"][0]["broke"] == 2
+    assert {"survival", "effect_of_pressure"} <= set(value["formulas"])
+    assert not {"survival", "effect_of_pressure"} & set(formulas_used(crashing(3, 4)))
+
+
+def test_questions_stand_by_subject_first_and_what_was_tried_once_has_no_rate() -> None:
+    page = page_text(render_statistics(pressing("broke"), Look()))
+    assert page.index("Questions by subject  each tried once") < page.index("Under pressure")
+    assert "t said FAIL" in [" ".join(line.split()) for line in page.splitlines()]
+    assert "Rates, each of one case" not in page
+    assert "pass@1" not in page
+    lost = page_text(render_statistics(crashing(0, 1), Look()))
+    assert "? subject_error" in lost
+    several = page_text(render_statistics(crashing(3, 10), Look()))
+    assert "3/3 ?7" in several
+    assert "Rates, each of one case" in several
+
+
+def test_one_value_has_no_quartiles() -> None:
+    once = outcome_of("c", 1, said="PASS").model_copy(update={"measurements": {"tool_calls": 4, "wall_ns": 2 * 10**9}})
+    plan = plan_of(["c"], 1).model_copy(update={"rubrics": {"r": DIGEST}})
+    page = page_text(render_statistics(statistics_of(series(plan, [once]), {"c": case_of("c", claims=SAID)}), Look()))
+    assert "c plain by s, 1 trial: time 2 s, tool calls 4" in page
+    assert "quartiles " not in page.partition("How these")[0]
 
 
 def test_every_number_has_a_row_on_the_page_of_reference() -> None:
