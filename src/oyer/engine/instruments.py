@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import oyer
 from oyer.engine.admitting import NOT_ADMITTED, seen_beyond
 from oyer.engine.context import AttemptPlan, SeriesContext
 from oyer.engine.faults import STATE_CONTRACT, FaultLog
-from oyer.engine.place import Placement, place_server
+from oyer.engine.place import Placement, bridge_to, place_served, place_server
 from oyer.engine.tokens import TokenCount
 from oyer.errors import HarnessError
 from oyer.host import Patience, RunDir, base_environment, neutral_name
@@ -34,6 +35,7 @@ from oyer.instruments import (
     HttpSink,
     OnFault,
     Recorder,
+    ServerTap,
     SubjectMeter,
     Tap,
     TapLimits,
@@ -43,6 +45,7 @@ from oyer.instruments import (
     WorldSink,
     WorldWatch,
     make_gateway,
+    make_http_tap,
 )
 from oyer.observe import protocol_approver, protocol_block, protocol_edit, protocol_selector
 from oyer.protocol import REFUSAL_TEXT, Selector
@@ -128,7 +131,7 @@ class Bench:
         self._world: WorldWatch | None = None
         self._world_sinks: dict[str, WorldSink] = {}
         self._http_sinks: dict[str, HttpSink] = {}
-        self._taps: dict[str, Tap] = {}
+        self._taps: dict[str, ServerTap] = {}
         self._commands: dict[str, ServerCommand] = {}
         self._gateway: Gateway | None = None
         self._model: ModelAccess | None = None
@@ -203,7 +206,7 @@ class Bench:
         if self._gateway is not None:
             self._gateway.session = session
 
-    async def _end_server(self, name: str, tap: Tap) -> None:
+    async def _end_server(self, name: str, tap: ServerTap) -> None:
         await tap.settle(self._case.servers[name].settle_s)
         await tap.end_connections()
 
@@ -288,19 +291,24 @@ class Bench:
 
     async def _open_tap(self, name: str, relay: Path, calls: CallsInFlight) -> None:
         server, case = self._case.servers[name], self._case
-        command, env = place_server(
-            server, self._placement.values, self._plan.source.base, message_bytes=case.budget.message_bytes
-        )
         # A temporary directory of its own tells the processes of this server from those of the others.
         own_temp = self._rundir.temp / neutral_name()
         own_temp.mkdir(mode=0o700)
-        base = base_environment(self._rundir.home, own_temp, os.environ)
+        base, values = base_environment(self._rundir.home, own_temp, os.environ), self._placement.values
+        if server.given_as == "url":
+            command, env = place_served(server, values, self._plan.source.base)
+        else:
+            command, env = place_server(server, values, self._plan.source.base, message_bytes=case.budget.message_bytes)
+        url = server.url if server.given_as == "url" else None
+        tapped = TappedServer(name, command, {**base, **env}, self._rundir.world, str(own_temp), url)
         socket = self._rundir.new_socket_path()
-        self._placement.masks[str(socket)] = f"{{server.{name}}}"
-        tap = Tap(
-            TappedServer(name, command, {**base, **env}, self._rundir.world, str(own_temp)),
-            socket,
-            self._writer(f"tap:{name}"),
+        make: Callable[..., Any] = make_http_tap
+        if url is None:
+            self._placement.masks[str(socket)] = f"{{server.{name}}}"
+            make = partial(Tap, socket_path=socket)
+        tap = make(
+            server=tapped,
+            recorder=self._writer(f"tap:{name}"),
             rules=tap_rules(case, self._plan.planned.condition, name),
             declared=tap_rules(case, "hardened", name),
             limits=TapLimits(
@@ -314,7 +322,11 @@ class Bench:
         )
         self._taps[name] = tap
         await tap.open()
-        self._commands[name] = ServerCommand((sys.executable, "-I", "-S", str(relay), str(socket)))
+        if url is None:
+            self._commands[name] = ServerCommand((sys.executable, "-I", "-S", str(relay), str(socket)))
+        else:
+            self._placement.masks[tap.url] = f"{{server.{name}}}"
+            self._commands[name] = ServerCommand(bridge_to(tap.url, case.budget.message_bytes))
 
     def _watchers(self) -> list[CallWatcher]:
         return list(self._world_sinks.values())

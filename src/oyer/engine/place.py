@@ -16,7 +16,7 @@ from oyer.errors import HarnessError
 from oyer.host import RunDir
 from oyer.records import Case, Server, drawn_names, expand, fill_case, names_in
 
-__all__ = ["Placement", "place_command", "place_server", "run_values"]
+__all__ = ["Placement", "bridge_to", "place_command", "place_served", "place_server", "run_values"]
 
 DRAWN_LENGTH = 12
 _PYTHON = "{python}"
@@ -85,10 +85,20 @@ def place_server(
     if server.url is None:
         env = {name: _filled(text, values) for name, text in server.env.items()}
         return place_command(server.command, values, base), env
-    later = {**values, "port": "{port}"}  # drawn by the bridge, at each start
+    command, env = place_served(server, values, base)
+    return (*bridge_to(server.url, message_bytes), *command), env
+
+
+def place_served(server: Server, values: Mapping[str, str], base: Path) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return command and environment of what serves an address: `{port}` stays, for whoever starts it draws one."""
+    later = {**values, "port": "{port}"}
     command = place_command(server.command, later, base) if server.command else ()
-    env = {name: _filled(text, later) for name, text in server.env.items()}
-    return (*_BRIDGE, str(message_bytes), server.url, *command), env
+    return command, {name: _filled(text, later) for name, text in server.env.items()}
+
+
+def bridge_to(url: str, message_bytes: int) -> tuple[str, ...]:
+    """Return the command of the bridge that speaks HTTP with an address, and is a server over standard streams."""
+    return (*_BRIDGE, str(message_bytes), url)
 
 
 def place_command(command: Sequence[str], values: Mapping[str, str], base: Path) -> tuple[str, ...]:

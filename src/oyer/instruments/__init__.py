@@ -15,6 +15,7 @@ from oyer.instruments.meter import SubjectMeter
 from oyer.instruments.ports import CallWatcher, OnFault, Recorder
 from oyer.instruments.spoiling import blame_subject
 from oyer.instruments.tap import Tap
+from oyer.instruments.tap_port import AddressedTap, ServerTap, make_http_tap
 from oyer.instruments.tap_rules import (
     DeclaredApproval,
     DeclaredBlock,
@@ -28,6 +29,7 @@ from oyer.instruments.world_sink import WorldSink
 from oyer.instruments.world_watch import WorldWatch
 
 __all__ = [
+    "AddressedTap",
     "CallWatcher",
     "CallsInFlight",
     "DeclaredApproval",
@@ -42,6 +44,7 @@ __all__ = [
     "Listing",
     "OnFault",
     "Recorder",
+    "ServerTap",
     "SinkHost",
     "SubjectMeter",
     "Tap",
@@ -54,4 +57,5 @@ __all__ = [
     "blame_subject",
     "discover",
     "make_gateway",
+    "make_http_tap",
 ]

@@ -89,6 +89,12 @@ class Exchange:
         self.deadlines.close()
         self._settings.calls.remove(self._in_flight)
 
+    def gave_up(self, crossing: Crossing) -> None:
+        """The subject waits no more for answers to what crossed here."""
+        for key, call in self._calls.items():
+            if call.crossing is crossing:
+                self.deadlines.end(key)
+
     def from_subject(self, frame: bytes | Overlong, is_whole: bool) -> Coroutine[Any, Any, None] | None:
         """Take a frame of the subject; what is returned must be awaited before the next one is taken."""
         if isinstance(frame, Overlong):

@@ -21,7 +21,8 @@ __all__ = ["TapLimits", "TapSettings", "TappedServer"]
 class TappedServer(NamedTuple):
     """A server as the Case declares it, with everything filled in.
 
-    `env` is its whole environment; `marker` a directory name that only processes of this server carry.
+    `env` is its whole environment; `marker` a directory name that only processes of this server carry. `url` is where
+    it is asked over HTTP; `{port}` in it, in the command and in the environment is then drawn at each start.
     """
 
     name: str
@@ -29,6 +30,7 @@ class TappedServer(NamedTuple):
     env: Mapping[str, str]
     cwd: Path
     marker: str | None = None
+    url: str | None = None
 
 
 class TapLimits(NamedTuple):

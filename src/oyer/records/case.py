@@ -74,6 +74,9 @@ class Server(Record):
     url: str | None = Field(
         default=None, max_length=2000, description="http or https, the whole address of the endpoint"
     )
+    given_as: Literal["command", "url"] = Field(
+        default="command", description="what the tap is on the subject's side: standard streams, or an address"
+    )
     env: Mapping[str, str] = Field(default_factory=dict)
     shared: bool = False
     settle_s: int = Field(default=2, ge=0, le=600)
@@ -82,6 +85,8 @@ class Server(Record):
     def _can_be_reached(self) -> Self:
         if not self.command and self.url is None:
             refuse(Flaw((), "a server has a command, a url, or both"))
+        if self.given_as == "url" and self.url is None:
+            refuse(Flaw(("given_as",), "what is no address cannot be given as one: the server has no url"))
         return self
 
 

@@ -1,0 +1,296 @@
+"""The tap of a server for a subject that takes an address: HTTP on both sides, and the same record as any tap's.
+
+Owns the address that the subject is given, the server's process where the Case has a command, and which message
+belongs to which connection: a session is one, by the id that the server gave it; without sessions each exchange has a
+lane of its own as long as it lasts, so that ids can never meet. Must never answer for a server, or answer a page.
+Source: MCP transports, Streamable HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from typing import Final
+
+import aiohttp
+from aiohttp import web
+
+from oyer.errors import HarnessError, OyerError
+from oyer.host import new_token
+from oyer.instruments.in_flight import CallsInFlight
+from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
+from oyer.instruments.tap_http_connection import Handed, HttpConnection
+from oyer.instruments.tap_http_serving import Served
+from oyer.instruments.tap_http_wire import CutError, HttpCarrier, SubjectGoneError, read_body
+from oyer.instruments.tap_record import ConnectionRecord
+from oyer.instruments.tap_rules import RuleBook, TapRules
+from oyer.instruments.tap_settings import TapLimits, TappedServer, TapSettings
+from oyer.instruments.tap_settling import QuietMoment
+from oyer.protocol import SESSION_HEADER, Message, parse_message
+
+__all__ = ["HttpTap"]
+
+_HOST: Final = "127.0.0.1"
+_MAX_CONNECTIONS: Final = 256
+_STDERR_IN_MESSAGE_BYTES: Final = 2000
+_NO_RULES = TapRules()
+_DEFAULT_LIMITS = TapLimits()
+
+
+class HttpTap:
+    """A tap that listens on `url` from `open` to `close`. As `Tap`: `session`, `rules`, `declared`, `calls`."""
+
+    def __init__(
+        self,
+        server: TappedServer,
+        recorder: DeferringRecorder,
+        *,
+        rules: TapRules = _NO_RULES,
+        declared: TapRules = _NO_RULES,
+        limits: TapLimits = _DEFAULT_LIMITS,
+        watchers: Sequence[CallWatcher] = (),
+        calls: CallsInFlight | None = None,
+        on_fault: OnFault | None = None,
+    ) -> None:
+        self.session: str | None = None
+        self._quiet = QuietMoment(self._settle)
+        self._settings = TapSettings(
+            server=server,
+            recorder=recorder,
+            rules=RuleBook(server.name, rules),
+            limits=limits,
+            watchers=tuple(watchers),
+            calls=calls or CallsInFlight(),
+            on_fault=on_fault or (lambda where, cls, message: None),
+            declared=declared,
+            on_owed=self._quiet.owe,
+        )
+        self._place = f"/{new_token()}/mcp"
+        self._origin = ""
+        self._runner: web.ServerRunner | None = None
+        self._carrier: HttpCarrier | None = None
+        self._served: Served | None = None
+        self._starting = asyncio.Lock()
+        self._is_gone = False
+        self._open: dict[HttpConnection, None] = {}
+        self._opened = 0
+
+    @property
+    def url(self) -> str:
+        """The address for the subject."""
+        return f"http://{self._origin}{self._place}"
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open now."""
+        return len(self._open)
+
+    async def open(self) -> None:
+        """Begin to listen. Raises: HarnessError when no port can be bound."""
+        server = web.Server(self._handle, auto_decompress=False, access_log=None, handler_cancellation=True)
+        self._runner = web.ServerRunner(server, shutdown_timeout=0.05)
+        try:
+            await self._runner.setup()
+            self._carrier = HttpCarrier(self._settings.limits.max_frame_bytes)
+            await web.TCPSite(self._runner, _HOST, 0, backlog=_MAX_CONNECTIONS).start()
+        except OSError as error:
+            raise HarnessError("E-TAP-BIND", f"the tap could not open a port: {error}") from error
+        self._origin = f"{_HOST}:{self._runner.addresses[0][1]}"
+
+    async def settle(self, limit_s: float) -> None:
+        """Wait, but no longer than this, until no exchange is under way: the subject has closed them itself."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + limit_s
+        while any(connection.under_way for connection in self._open) and loop.time() < until:
+            await asyncio.sleep(0.01)
+
+    async def end_connections(self) -> None:
+        """End every connection and the server, as between two sessions; the tap goes on listening."""
+        for connection in list(self._open):
+            connection.end("closing")
+        async with self._starting:
+            await self._end_server()
+            self._is_gone = False
+
+    async def close(self) -> None:
+        """Stop listening and end everything. Nothing of the server is left afterwards."""
+        await self.end_connections()
+        if self._runner is not None:
+            runner, self._runner = self._runner, None
+            await runner.cleanup()
+        if self._carrier is not None:
+            await self._carrier.close()
+        self._quiet.close()
+
+    # -- one request ----------------------------------------------------------------------------------------
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        foreign = request.headers.get("Origin") not in (None, f"http://{self._origin}")
+        if request.headers.get("Host") != self._origin or foreign:
+            return web.Response(status=403, text="this address is not for browsers or other hosts")
+        path, _, query = request.raw_path.partition("?")
+        if path != self._place:
+            return web.Response(status=404, text="there is nothing here")
+        try:
+            return await self._pass(request, query)
+        except CutError:
+            return _cut(request)
+
+    async def _pass(self, request: web.BaseRequest, query: str) -> web.StreamResponse:
+        body = await read_body(request.content, self._settings.limits.max_frame_bytes)
+        url = await self._address()
+        carrier = self._carrier
+        connection = self._connection(request, body if isinstance(body, bytes) else b"")
+        if url is None or carrier is None:
+            connection.end("server_not_started")
+            raise CutError
+        sent: Handed | None = None
+        with connection.exchange():
+            try:
+                if body:
+                    decided = await connection.from_subject(body)
+                    if not decided:
+                        raise CutError
+                    sent = decided[0]
+                    if not sent.to_server:
+                        return await carrier.say(request, sent, connection)
+                answer = await carrier.carry(request, url + (f"?{query}" if query else ""), sent, connection)
+            except asyncio.CancelledError:
+                if sent is not None:
+                    connection.gave_up(sent)
+                raise
+            except SubjectGoneError as error:
+                if sent is not None:
+                    connection.gave_up(sent)
+                raise CutError from error
+            except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+                if not connection.is_over:
+                    connection.blame_server(f"gave no whole answer: {type(error).__name__}: {error}")
+                    connection.end("server_closed")
+                raise CutError from error
+        if request.method == "DELETE" and answer.status < 300 and connection.session is not None:
+            connection.end("session_ended")
+        return answer
+
+    def _connection(self, request: web.BaseRequest, body: bytes) -> HttpConnection:
+        """Find the connection of a request: that of its session, or a lane on which nothing is under way."""
+        named = request.headers.get(SESSION_HEADER)
+        for connection in self._open:
+            if (connection.session == named) if named else self._is_free(connection, body):
+                return connection
+        if len(self._open) >= _MAX_CONNECTIONS:
+            self._fault("subject", f"more than {_MAX_CONNECTIONS} connections at once")
+            raise CutError
+        server = self._settings.server.name
+        record = ConnectionRecord(self._settings.recorder, server, self._opened, lambda: self.session, self._quiet.owe)
+        try:
+            connection = HttpConnection(self._opened, self._settings, record, lambda one: self._open.pop(one, None))
+        except (OSError, OyerError) as error:
+            self._fault("harness", f"a connection could not be recorded: {error}")
+            raise CutError from error
+        connection.session = named
+        self._opened += 1
+        self._open[connection] = None
+        return connection
+
+    def _is_free(self, connection: HttpConnection, body: bytes) -> bool:
+        if connection.session is not None or connection.under_way:
+            return False
+        read = parse_message(body) if b"initialize" in body else None
+        return not (isinstance(read, Message) and read.method == "initialize")  # whoever greets begins anew
+
+    # -- the server -----------------------------------------------------------------------------------------
+
+    async def _address(self) -> str | None:
+        """Return where the server is, having started it where that is ours to do; None when it cannot be reached."""
+        server = self._settings.server
+        if not server.command:
+            return server.url
+        async with self._starting:
+            if self._served is None and not self._is_gone:
+                await self._start()
+            return None if self._is_gone or self._served is None else self._served.url
+
+    async def _start(self) -> None:
+        server = self._settings.server
+        try:
+            self._served = Served(server, self._server_gone)
+        except (OSError, ValueError) as error:
+            self._is_gone = True
+            self._blame(f"could not be started: {error}")
+            return
+        told = {"role": f"server:{server.name}", "pid": self._served.child.pid, "argv": self._served.argv}
+        self._record("process.started", {**told, "env_names": sorted(server.env)})
+        limit_s = self._settings.limits.answer_timeout_s
+        if not await self._served.wait_until_open(limit_s) and not self._is_gone:
+            self._is_gone = True
+            self._blame(f"did not open its port within {limit_s:g} s")
+
+    def _server_gone(self) -> None:
+        self._is_gone = True
+        if self._served is None:
+            return
+        stderr = self._served.child.stderr.value()[-_STDERR_IN_MESSAGE_BYTES:].decode("utf-8", "replace").strip()
+        told = f"ended ({self._served.child.exit}) before the subject was done with it"
+        self._blame(told + (f"; stderr: {stderr}" if stderr else ""))
+        for connection in list(self._open):
+            connection.end("server_exited")
+
+    async def _end_server(self) -> None:
+        served, self._served = self._served, None
+        if served is None:
+            return
+        end, stderr = await served.end(self._settings.limits.patience)
+        body = {
+            "role": f"server:{self._settings.server.name}",
+            "pid": served.child.pid,
+            "code": end.exit.code if end.exit else None,
+            "signal": end.exit.signal if end.exit else None,
+            "survivors": [{"pid": one.pid, "name": one.name} for one in end.survivors],
+        }
+        self._record("process.exited", body, stderr=stderr)
+        if end.unkillable:
+            named = ", ".join(f"{left.pid} {left.name}" for left in end.unkillable)
+            self._fault("harness", f"processes of the server could not be ended: {named}")
+
+    # -- the record -----------------------------------------------------------------------------------------
+
+    def _record(self, kind: str, body: dict[str, object], **payloads: bytes) -> None:
+        try:
+            self._settings.recorder.record(kind, body, payloads=payloads, session=self.session)
+        except (OSError, OyerError) as error:
+            self._settings.on_fault(
+                f"tap:{self._settings.server.name}", "harness", f"{kind} could not be recorded: {error}"
+            )
+
+    def _settle(self) -> None:
+        try:
+            self._settings.recorder.settle()
+        except BaseException as error:
+            known = isinstance(error, OSError | OyerError)
+            unforeseen = HarnessError("E-TAP-STEP", f"a step of the tap failed in an unforeseen way: {error!r}")
+            for connection in list(self._open):
+                connection.harness_failed(error if isinstance(error, OSError | OyerError) else unforeseen)
+            if not known:
+                raise
+
+    def _blame(self, message: str) -> None:
+        name = self._settings.server.name
+        self._say(f"server:{name}", "dependency_unavailable", f"server {name} {message}")
+
+    def _fault(self, cls: str, message: str) -> None:
+        self._say(f"tap:{self._settings.server.name}", cls, message)
+
+    def _say(self, where: str, cls: str, message: str) -> None:
+        message = message.encode("utf-8", "backslashreplace").decode("utf-8")
+        self._record("fault", {"where": where, "class": cls, "message": message})
+        self._settings.on_fault(where, cls, message)
+
+
+def _cut(request: web.BaseRequest) -> web.StreamResponse:
+    """Close the connection without a word: what is answered comes from a server, or does not come."""
+    if request.transport is not None:
+        with contextlib.suppress(OSError):
+            request.transport.close()
+    return web.Response(status=502)

@@ -1,0 +1,211 @@
+"""What is said in one session over HTTP, or on one lane of exchanges where the protocol has no session.
+
+Owns the way of a message through the same steps as over standard streams, and the bounds. A message is a body, or the
+data of an event; who carries it asks here what may go on. Must never answer for a server (a declared refusal apart),
+and never let a message go on that was not recorded as the steps demand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from oyer.errors import HarnessError, OyerError, SubjectError
+from oyer.instruments.tap_deadlines import Waiting
+from oyer.instruments.tap_exchange import Exchange
+from oyer.instruments.tap_record import ConnectionRecord, Crossing
+from oyer.instruments.tap_settings import TapSettings
+from oyer.protocol import Overlong
+
+__all__ = ["Handed", "HttpConnection"]
+
+
+class Handed(NamedTuple):
+    """A message that may go on: as it came, or as it was changed; a refusal goes back to the subject."""
+
+    crossing: Crossing
+    data: bytes
+    to_server: bool
+    changed: bool
+
+
+_DECIDED: ContextVar[list[Handed]] = ContextVar("decided")
+
+Step = Callable[["bytes | Overlong", bool], "Coroutine[Any, Any, None] | None"]
+
+
+class HttpConnection:
+    """One connection as the record has it. `on_over` is called once when nothing more may pass."""
+
+    def __init__(
+        self, number: int, settings: TapSettings, record: ConnectionRecord, on_over: Callable[[HttpConnection], None]
+    ) -> None:
+        self.is_over = False
+        self.session: str | None = None
+        self._settings = settings
+        self._record = record
+        self._on_over = on_over
+        self._exchange = Exchange(number, settings, record, self)
+        self._locks = {True: asyncio.Lock(), False: asyncio.Lock()}
+        self._frames = {True: 0, False: 0}
+        self._bytes = {True: 0, False: 0}
+        self._blamed = False
+        self._tasks: set[asyncio.Task[Any]] = set()
+        record.event("connection.opened", {})
+
+    @property
+    def under_way(self) -> int:
+        """How many exchanges of it are not over."""
+        return len(self._tasks)
+
+    @contextmanager
+    def exchange(self) -> Iterator[None]:
+        """The task at hand carries one exchange of this connection; it is cancelled when the connection is over."""
+        task = asyncio.current_task()
+        if task is None:
+            raise HarnessError("E-TAP-STEP", "an exchange needs a task")
+        self._tasks.add(task)
+        try:
+            yield
+        finally:
+            self._tasks.discard(task)
+
+    async def from_subject(self, body: bytes | Overlong) -> list[Handed]:
+        """Take a body of the subject; return what may go on, nothing where the connection is over."""
+        return await self._step(self._exchange.from_subject, body, True, from_subject=True)
+
+    async def from_server(self, message: bytes | Overlong, *, is_whole: bool = True) -> list[Handed]:
+        """Take a body or an event's data of the server; likewise."""
+        return await self._step(self._exchange.from_server, message, is_whole, from_subject=False)
+
+    def delivered(self, handed: Handed) -> None:
+        """The last byte of it went out."""
+        try:
+            self._record.delivered(handed.crossing, handed.to_server, handed.data if handed.changed else None)
+        except (OSError, OyerError) as error:
+            self.harness_failed(error)
+
+    def gave_up(self, handed: Handed) -> None:
+        """The subject closed the exchange before its answer: nobody waits for that any more."""
+        self._exchange.gave_up(handed.crossing)
+
+    def session_lost(self, status: int) -> None:
+        """The server no longer knows this session. What comes after it is not of one piece with what was before."""
+        self._record.event("mcp.session_break", {"reason": f"the server answered {status} to this session"})
+
+    def end(self, reason: str) -> None:
+        """Nothing more passes: end every exchange and write down why. Only the first reason counts."""
+        if self.is_over:
+            return
+        self.is_over = True
+        try:
+            self._record.settle()
+            refusal = self._exchange.opening.refusal
+            if refusal is not None and reason in ("closing", "session_ended"):
+                self.blame_server(refusal)
+            self._record.event("connection.closed", {"reason": reason, "exit": None})
+        except (OSError, OyerError) as error:
+            self.is_over = False
+            self._fault("harness", f"{type(error).__name__}: {error}")
+            self.is_over = True
+        self._exchange.close()
+        for task in list(self._tasks):
+            if task is not asyncio.current_task():
+                task.cancel()
+        self._on_over(self)
+
+    def blame_server(self, message: str) -> None:
+        """Record that the server failed its client; once."""
+        if not self._blamed:
+            self._blamed = True
+            self._fault("dependency_unavailable", f"server {self._settings.server.name} {message}")
+
+    def harness_failed(self, error: OSError | OyerError) -> None:
+        """End it: something on our side failed, or the world that is looked at was spoilt."""
+        self.fail("subject" if isinstance(error, SubjectError) else "harness", f"{type(error).__name__}: {error}")
+
+    # -- what an exchange needs of its connection -----------------------------------------------------------
+
+    def forward(self, crossing: Crossing, data: bytes, *, to_server: bool, changed: bool = False) -> None:
+        """Note what may go on; whoever carries the message does it."""
+        if not self.is_over:
+            _DECIDED.get().append(Handed(crossing, data, to_server, changed))
+
+    def late(self, waiting: Waiting) -> None:
+        """Say which request the server left unanswered."""
+        limit_s = self._settings.limits.answer_timeout_s
+        self.blame_server(f"did not answer {waiting.method} (id {waiting.id_text}) within {limit_s:g} s")
+
+    def too_long(self, side: str, size_bytes: int) -> None:
+        """Close it: a message is beyond the bound."""
+        self._shut(
+            side, f"a message of {size_bytes} bytes or more, which is beyond the bound", f"{side}_frame_too_long"
+        )
+
+    def fail(self, cls: str, message: str) -> None:
+        """End it with a fault."""
+        if not self.is_over:
+            self._fault(cls, message)
+            self.end("failed")
+
+    def settle(self) -> None:
+        """Record all that is owed; a failure ends the connection."""
+        try:
+            self._record.settle()
+        except (OSError, OyerError) as error:
+            self.harness_failed(error)
+
+    # -- the steps ------------------------------------------------------------------------------------------
+
+    async def _step(self, step: Step, message: bytes | Overlong, is_whole: bool, *, from_subject: bool) -> list[Handed]:
+        async with self._locks[from_subject]:
+            if self.is_over or self._floods(message, from_subject=from_subject):
+                return []
+            decided: list[Handed] = []
+            token = _DECIDED.set(decided)
+            try:
+                rest = step(message, is_whole)
+                if rest is not None:
+                    await rest
+            except (OSError, OyerError) as error:
+                self.harness_failed(error)
+            except Exception as error:
+                self.harness_failed(HarnessError("E-TAP-STEP", f"a step of the tap failed unforeseen: {error!r}"))
+                raise
+            finally:
+                _DECIDED.reset(token)
+        return decided if self._may_pass() else []
+
+    def _may_pass(self) -> bool:
+        return not self.is_over
+
+    def _floods(self, message: bytes | Overlong, *, from_subject: bool) -> bool:
+        limits = self._settings.limits
+        self._frames[from_subject] += 1
+        self._bytes[from_subject] += message.size_bytes if isinstance(message, Overlong) else len(message)
+        many, much = self._frames[from_subject] > limits.max_frames, self._bytes[from_subject] > limits.max_total_bytes
+        if many or much:
+            side = "subject" if from_subject else "server"
+            bound, what = (limits.max_frames, "messages") if many else (limits.max_total_bytes, "bytes")
+            self._shut(side, f"more than {bound} {what} on one connection", f"{side}_flooded")
+        return many or much
+
+    def _shut(self, side: str, what: str, reason: str) -> None:
+        message = f"sent {what}; the connection was closed"
+        if side == "server":
+            self.blame_server(message)
+        else:
+            self._fault("subject", f"the subject {message}")
+        self.end(reason)
+
+    def _fault(self, cls: str, message: str) -> None:
+        message = message.encode("utf-8", "backslashreplace").decode("utf-8")
+        where = f"server:{self._settings.server.name}" if cls == "dependency_unavailable" else self._record.where
+        try:
+            self._record.event("fault", {"where": where, "class": cls, "message": message})
+        except (OSError, OyerError) as error:
+            message = f"{message} (and this could not be recorded: {error})"
+        self._settings.on_fault(where, cls, message)

@@ -1,0 +1,185 @@
+"""Carrying one exchange over HTTP from the subject to the server and back, in the bytes in which it came.
+
+Owns the request upstream, its headers and its answer. Request bodies, bodies of answers and events pass as they came
+unless the declared change was about exactly that message, and then only its own span differs. Must never follow a
+redirect, retry, keep a cookie, decode a body, or hold an event until the next one.
+Source: RFC 9110, 7.6 (what belongs to one hop); MCP transports, Streamable HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Final
+from urllib.parse import urlsplit
+
+import aiohttp
+from aiohttp import web
+from multidict import CIMultiDict
+from yarl import URL
+
+from oyer.instruments.gateway_upstream import end_to_end
+from oyer.instruments.tap_http_connection import Handed, HttpConnection
+from oyer.protocol import SESSION_HEADER, Overlong, SseSplitter, parse_sse, with_sse_data
+
+__all__ = ["CutError", "HttpCarrier", "SubjectGoneError", "read_body"]
+
+_CONNECT_S: Final = 10.0
+_NOT_FORWARDED: Final = frozenset({"accept-encoding", "expect", "host", "origin"})
+_LOST: Final = 404
+
+
+class CutError(Exception):
+    """Nothing may be answered any more: the subject sees its connection closed."""
+
+
+class SubjectGoneError(Exception):
+    """The subject closed its connection: nobody is there to be answered."""
+
+
+class HttpCarrier:
+    """A client of one endpoint, and the writer of its answers."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        # One connection for each exchange: one that had been kept may be closed by the server at that very moment, and
+        # a request must not be sent twice. Answers may take as long as the Case says, which others keep.
+        self._client = aiohttp.ClientSession(
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
+            connector=aiohttp.TCPConnector(limit=0, force_close=True),
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.close()
+
+    async def carry(
+        self, request: web.BaseRequest, url: str, body: Handed | None, connection: HttpConnection
+    ) -> web.StreamResponse:
+        """Send one request on and its answer back. Raises: CutError, aiohttp.ClientError, OSError."""
+        headers = [*end_to_end(request.headers.items(), without=_NOT_FORWARDED), ("Accept-Encoding", "identity")]
+        if "Origin" in request.headers:
+            parts = urlsplit(url)
+            headers.append(("Origin", f"{parts.scheme}://{parts.netloc}"))
+        if body is not None:
+            headers.append(("Content-Length", str(len(body.data))))
+        async with self._client.request(
+            request.method,
+            URL(url, encoded=True),
+            headers=CIMultiDict(headers),
+            data=None if body is None else _sent(body, connection),
+            allow_redirects=False,
+        ) as came:
+            session = came.headers.get(SESSION_HEADER)
+            if session and connection.session is None and came.status < 300:
+                connection.session = session
+            if came.status == _LOST and request.headers.get(SESSION_HEADER):
+                connection.session_lost(came.status)
+            pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in came.raw_headers]
+            answer = web.StreamResponse(status=came.status, reason=came.reason, headers=CIMultiDict(end_to_end(pairs)))
+            if came.content_type == "text/event-stream" and "Content-Encoding" not in came.headers:
+                await self._stream(request, came, answer, connection)
+            else:
+                await self._whole(request, came, answer, connection)
+        await _end(answer)
+        return answer
+
+    async def say(self, request: web.BaseRequest, refusal: Handed, connection: HttpConnection) -> web.StreamResponse:
+        """Answer with a declared refusal."""
+        answer = web.StreamResponse(headers={"Content-Type": "application/json"})
+        answer.content_length = len(refusal.data)
+        await answer.prepare(request)
+        await _write(answer, refusal.data)
+        connection.delivered(refusal)
+        await _end(answer)
+        return answer
+
+    async def _stream(
+        self,
+        request: web.BaseRequest,
+        came: aiohttp.ClientResponse,
+        answer: web.StreamResponse,
+        connection: HttpConnection,
+    ) -> None:
+        await answer.prepare(request)  # a stream may stay silent for long, and its client waits for the headers
+        splitter = SseSplitter()
+        async for chunk in came.content.iter_any():
+            for raw in splitter.feed(chunk):
+                await self._event(raw, answer, connection)
+            if splitter.pending_bytes > self._max_bytes:
+                size = splitter.pending_bytes
+                await connection.from_server(Overlong(splitter.end()[: self._max_bytes], size))
+                raise CutError
+        rest = splitter.end()
+        if rest:
+            for handed in await connection.from_server(rest, is_whole=False):
+                await _write(answer, handed.data)
+                connection.delivered(handed)
+
+    async def _event(self, raw: bytes, answer: web.StreamResponse, connection: HttpConnection) -> None:
+        event = parse_sse(raw)
+        if not event.data or event.event != "message":
+            await _write(answer, raw)
+            return
+        decided = await connection.from_server(event.data)
+        if not decided:
+            raise CutError
+        for handed in decided:
+            await _write(answer, with_sse_data(raw, handed.data) if handed.changed else raw)
+            connection.delivered(handed)
+
+    async def _whole(
+        self,
+        request: web.BaseRequest,
+        came: aiohttp.ClientResponse,
+        answer: web.StreamResponse,
+        connection: HttpConnection,
+    ) -> None:
+        body = await read_body(came.content, self._max_bytes)
+        handed = None
+        if body:
+            decided = await connection.from_server(body)
+            if not decided:
+                raise CutError
+            handed = decided[0]
+        elif came.content_length and request.method == "HEAD":
+            answer.content_length = came.content_length
+        if request.method != "HEAD":
+            answer.content_length = len(handed.data) if handed else 0
+        await answer.prepare(request)
+        if handed is not None:
+            await _write(answer, handed.data)
+            connection.delivered(handed)
+
+
+async def read_body(content: aiohttp.StreamReader, limit: int) -> bytes | Overlong:
+    """Take a body as it came; one beyond the limit as what is kept of it, the rest unread."""
+    pieces, size = [], 0
+    async for chunk in content.iter_any():
+        pieces.append(chunk)
+        size += len(chunk)
+        if size > limit:
+            return Overlong(b"".join(pieces)[:limit], size)
+    return b"".join(pieces)
+
+
+async def _write(answer: web.StreamResponse, data: bytes) -> None:
+    try:
+        await answer.write(data)
+    except ConnectionResetError as error:
+        raise SubjectGoneError from error
+
+
+async def _end(answer: web.StreamResponse) -> None:
+    try:
+        await answer.write_eof()
+    except ConnectionResetError as error:
+        raise SubjectGoneError from error
+
+
+async def _sent(body: Handed, connection: HttpConnection) -> AsyncIterator[bytes]:
+    yield body.data
+    connection.delivered(body)  # asked for more: it was written

@@ -1,0 +1,424 @@
+"""Between HTTP and HTTP every byte of a message passes as it came, and everything is on record."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import http.client
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from instrument_kit import PEERS, QUICK, KitJournal, replay_chain, request
+from oyer.host import become_subreaper, open_run_dir
+from oyer.instruments import DeclaredBlock, DeclaredEdit, TapLimits, TappedServer, TapRules
+from oyer.instruments.tap_http import HttpTap
+from oyer.protocol import BlockRule, Edit, Selector
+
+JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+QUICKLY = TapLimits(patience=QUICK)
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+
+
+class Bench:
+    """A tap, its journal, and a plain client."""
+
+    def __init__(self, tap: HttpTap, journal: KitJournal, faults: list[tuple[str, str, str]], log: Path) -> None:
+        self.tap, self.journal, self.faults, self.log = tap, journal, faults, log
+        self.reached: list[bytes] = []
+
+    async def ask(
+        self, body: bytes | None, *, method: str = "POST", headers: Mapping[str, str] = JSON, tail: str = ""
+    ) -> Reply:
+        return await asyncio.to_thread(fetch, self.tap.url + tail, method, headers, body)
+
+    async def greet(self) -> dict[str, str]:
+        """Open a session of the older era and return the headers of what follows in it."""
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+        reply = await self.ask(request(0, "initialize", params).rstrip(b"\n"))
+        headers = {**JSON, "Mcp-Session-Id": reply.header("mcp-session-id") or "", "MCP-Protocol-Version": "2025-11-25"}
+        assert (
+            await self.ask(b'{"jsonrpc":"2.0","method":"notifications/initialized"}', headers=headers)
+        ).status == 202
+        return headers
+
+
+def fetch(url: str, method: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
+    host, _, place = url.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection(host, timeout=20)
+    try:
+        connection.request(method, f"/{place}", body, dict(headers))
+        response = connection.getresponse()
+        return Reply(response.status, response.getheaders(), response.read())
+    finally:
+        connection.close()
+
+
+@asynccontextmanager
+async def tapped(
+    style: str | None = None, *, url: str | None = None, limits: TapLimits = QUICKLY, **options: Any
+) -> AsyncIterator[Bench]:
+    become_subreaper()
+    with open_run_dir() as run_dir:
+        log = run_dir.temp / "requests"
+        env = {"PATH": os.environ["PATH"], "TMPDIR": str(run_dir.temp), "HTTP_PEER_LOG": str(log)}
+        env["PYTHONPATH"] = str(Path(__file__).parents[3] / "src")
+        peer = (sys.executable, str(PEERS / "http_peer.py"), "{port}", style or "", sys.executable)
+        command = (*peer, str(PEERS / "notes_server.py")) if style else ()
+        server = TappedServer(
+            "ops", command, env, run_dir.world, str(run_dir.temp), url or "http://127.0.0.1:{port}/mcp"
+        )
+        journal, faults = KitJournal("tap:ops"), list[tuple[str, str, str]]()
+        tap = HttpTap(server, journal, limits=limits, on_fault=lambda *fault: faults.append(fault), **options)
+        tap.session = "a"
+        await tap.open()
+        bench = Bench(tap, journal, faults, log)
+        try:
+            yield bench
+        finally:
+            await tap.close()
+            lines = log.read_text().splitlines() if log.exists() else []
+            bench.reached = [base64.b64decode(json.loads(line)["body"]) for line in lines]
+            assert replay_chain(journal) == []
+
+
+Talk = Callable[[bytes, asyncio.StreamWriter], Coroutine[Any, Any, None]]
+
+
+@asynccontextmanager
+async def upstream(talk: Talk) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A server of raw bytes: it keeps each request as it came, and `talk` writes what it likes."""
+    requests: list[bytes] = []
+    tasks: set[asyncio.Task[Any]] = set()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        head = await reader.readuntil(b"\r\n\r\n")
+        lines = head.lower().split(b"\r\n")
+        length = next((int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length")), 0)
+        raw = head + await reader.readexactly(length)
+        requests.append(raw)
+        try:
+            with suppress(ConnectionError, asyncio.CancelledError):
+                await talk(raw, writer)
+                await writer.drain()
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp%2Fx", requests
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+ODD = (
+    '{ "params" : {"name":"écho","arguments":{"a":1.0,"a":2e2,"n":1234567890123456789,"t":"\\u00e9\u2028 \\/"}} ,\r\n'
+    '"method":"tools/call", "id":"k","jsonrpc":"2.0"}\n'
+).encode()
+EVENTS = (
+    ": first\r\n\r\nid: 7\r\nretry: 250\r\ndata:\r\n\r\n"
+    'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{"x":1.0,"x":"é\u2028"}}\n\n'
+    'data: {"jsonrpc":"2.0",\ndata: "id":"k","result":{"content":[{"type":"text","text":"ж𝄞"}]}}\r\n\r\n'
+    "event: other\ndata: unknown\n\n: never ended"
+).encode()
+
+
+async def test_a_request_and_a_stream_pass_byte_for_byte() -> None:
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(
+            b"HTTP/1.1 200 Fine\r\nContent-Type: text/event-stream\r\nX-Odd: a\r\nX-Odd: b\r\nMcp-Session-Id: s1\r\n"
+            b"Transfer-Encoding: chunked\r\nKeep-Alive: 5\r\n\r\n"
+        )
+        for at in range(0, len(EVENTS), 3):  # characters are split
+            part = EVENTS[at : at + 3]
+            writer.write(b"%x\r\n%s\r\n" % (len(part), part))
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+
+    async with upstream(talk) as (url, requests), tapped(url=url) as bench:
+        headers = {**JSON, "X-Unknown": "kept", "Last-Event-ID": "6", "MCP-Protocol-Version": "2099-01-01"}
+        reply = await bench.ask(ODD, headers={**headers, "Connection": "X-Hop", "X-Hop": "gone"}, tail="?a=%2F&b")
+    head, _, body = requests[0].partition(b"\r\n\r\n")
+    assert body == ODD and head.startswith(b"POST /mcp%2Fx?a=%2F&b HTTP/1.1\r\n")
+    for name, value in headers.items():
+        assert f"\r\n{name}: {value}".encode() in head
+    assert b"X-Hop" not in head and f"Host: {url.split('/')[2]}".encode() in head
+    assert (reply.status, reply.body) == (200, EVENTS)
+    assert [value for key, value in reply.headers if key == "X-Odd"] == ["a", "b"]
+    assert reply.header("mcp-session-id") == "s1" and reply.header("keep-alive") is None
+    journal = bench.journal
+    (sent,) = journal.of("mcp.sent")
+    assert journal.raw(sent) == ODD and sent.body["id"] == "k" and sent.body["tool"] == "écho"
+    notice, answer = journal.of("mcp.received")
+    assert journal.raw(answer) == EVENTS.split(b"\n\ndata: ")[1].split(b"\r\n\r\n")[0].replace(b"\ndata: ", b"\n")
+    assert answer.because == (sent.ref,) and notice.body["method"] == "notifications/message"
+    (noise,) = journal.of("mcp.noise")
+    assert journal.raw(noise) == b": never ended"
+    delivered = {
+        (event.body["of"], event.body["sha256"], event.body["direction"]) for event in journal.of("mcp.delivered")
+    }
+    assert (sent.ref, f"sha256:{hashlib.sha256(ODD).hexdigest()}", "to_server") in delivered and len(delivered) == 4
+    assert bench.faults == [] and journal.kinds()[-1] == "connection.closed"
+
+
+async def test_an_event_is_passed_on_before_the_next_one_comes() -> None:
+    go_on = asyncio.Event()
+
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        await writer.drain()
+        await go_on.wait()
+        writer.write(b"data: {}\n\n")
+
+    async with upstream(talk) as (url, _), tapped(url=url) as bench:
+        host, port = bench.tap.url.split("/")[2].split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"GET {bench.tap.url.split(str(port))[1]} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+        assert b"text/event-stream" in head
+        go_on.set()
+        assert await asyncio.wait_for(reader.readuntil(b"data: {}\n\n"), 5)
+        writer.close()
+
+
+STATUSES = {
+    "accepted": b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n",
+    "refused": b"HTTP/1.1 405 Method Not Allowed\r\nAllow: POST\r\nContent-Length: 2\r\n\r\nno",
+    "unauthorized": b'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm="x"\r\nContent-Length: 0\r\n\r\n',
+    "moved": b"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n",
+    "failed": b"HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy",
+    "encoded": b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x00",
+}
+
+
+@pytest.mark.parametrize("name", STATUSES)
+async def test_statuses_pass_as_they_are(name: str) -> None:
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(STATUSES[name])
+
+    async with upstream(talk) as (url, requests), tapped(url=url) as bench:
+        reply = await bench.ask(b'{"jsonrpc":"2.0","method":"x"}')
+    head, _, body = STATUSES[name].partition(b"\r\n\r\n")
+    status, *lines = head.decode().split("\r\n")
+    assert (reply.status, reply.body, len(requests)) == (int(status.split()[1]), body, 1)
+    for line in lines:
+        key, _, value = line.partition(": ")
+        assert reply.header(key) == value
+    assert len(bench.journal.of("mcp.noise")) == bool(body) and bench.faults == []
+
+
+@pytest.mark.parametrize("style", ["json", "sse"])
+async def test_a_session_is_a_connection_and_its_server_ends_with_it(style: str) -> None:
+    async with tapped(style) as bench:
+        headers = await bench.greet()
+        calls = [request(n, "tools/call", {"name": "environment", "arguments": {"name": f"N{n}"}}) for n in range(64)]
+        replies = await asyncio.gather(*(bench.ask(call, headers=headers) for call in calls))
+        for number, reply in enumerate(replies):
+            assert b'"id":%d' % number in reply.body.replace(b" ", b"")
+        assert (await bench.ask(None, method="DELETE", headers=headers)).status == 200
+    journal = bench.journal
+    assert {event.body["connection"] for event in journal.of("mcp.sent")} == {0} and bench.faults == []
+    assert sorted(journal.raw(event) for event in journal.of("mcp.sent")[2:]) == sorted(calls)
+    assert all(len(event.because) == 1 for event in journal.of("mcp.received")[1:])
+    assert [event.body["reason"] for event in journal.of("connection.closed")] == ["session_ended"]
+    assert journal.kinds()[-1] == "process.exited"
+    assert sorted(bench.reached[2:-1]) == sorted(calls)
+
+
+async def test_without_sessions_equal_ids_at_once_never_meet() -> None:
+    both = asyncio.Barrier(2)
+
+    async def talk(raw: bytes, writer: asyncio.StreamWriter) -> None:
+        await both.wait()
+        name = json.loads(raw.partition(b"\r\n\r\n")[2])["params"]["name"]
+        body = b'{"jsonrpc":"2.0","id":1,"result":{"of":"%s"}}' % name.encode()
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        )
+
+    async with upstream(talk) as (url, _), tapped(url=url) as bench:
+        bodies = [request(1, "tools/call", {"name": name}) for name in ("one", "two")]
+        replies = await asyncio.gather(*(bench.ask(body) for body in bodies))
+    assert [json.loads(reply.body)["result"]["of"] for reply in replies] == ["one", "two"]
+    journal = bench.journal
+    sent = {event.ref: event for event in journal.of("mcp.sent")}
+    assert {event.body["connection"] for event in sent.values()} == {0, 1} and bench.faults == []
+    for answer in journal.of("mcp.received"):
+        assert sent[answer.because[0]].body["tool"] in journal.raw(answer).decode()
+
+
+async def test_headers_of_the_era_without_sessions_reach_the_server() -> None:
+    async with tapped("sse") as bench:
+        meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+        headers = {**JSON, "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "read"}
+        body = request(1, "tools/call", {"name": "read", "arguments": {}, "_meta": meta})
+        assert (await bench.ask(body, headers=headers)).status == 200
+        wrong = await bench.ask(body, headers={**headers, "Mcp-Name": "write"})
+        assert wrong.status == 400 and b"-32020" in wrong.body
+    assert {event.body["connection"] for event in bench.journal.of("mcp.sent")} == {0} and bench.faults == []
+
+
+EDIT = DeclaredEdit("e", Selector("ops", tool="read"), Edit("replace_text", {"find": "pending", "with": "approved é"}))
+
+
+@pytest.mark.parametrize("style", ["json", "sse", "pretty"])
+async def test_a_declared_change_replaces_its_span_and_nothing_else(style: str) -> None:
+    replies = []
+    for rules in (TapRules(), TapRules(edit=EDIT)):
+        async with tapped(style, rules=rules, declared=TapRules(edit=EDIT)) as bench:
+            headers = await bench.greet()
+            replies.append(
+                await bench.ask(request(5, "tools/call", {"name": "read", "arguments": {}}), headers=headers)
+            )
+            assert bench.faults == []
+    assert replies[1].body == replies[0].body.replace(b"pending", "approved é".encode())
+    assert replies[1].body != replies[0].body
+    (done,) = bench.journal.of("mcp.intervened")
+    assert done.body["applied"] and done.ref in bench.journal.synced
+    changed = hashlib.sha256(bench.journal.raw(done, "modified")).hexdigest()
+    assert bench.journal.of("mcp.delivered")[-1].body["sha256"] == f"sha256:{changed}"
+
+
+async def test_a_call_that_a_policy_refuses_never_reaches_the_server() -> None:
+    rules = TapRules(block=DeclaredBlock("b", "ops", BlockRule("write")))
+    async with tapped("json", rules=rules, declared=rules) as bench:
+        headers = await bench.greet()
+        reply = await bench.ask(
+            request(5, "tools/call", {"name": "write", "arguments": {"text": "x"}}), headers=headers
+        )
+        assert json.loads(reply.body)["result"]["isError"] is True
+        read = await bench.ask(request(6, "tools/call", {"name": "read", "arguments": {}}), headers=headers)
+        assert json.loads(read.body)["result"]["content"][0]["text"] == "status: pending"
+    assert len(bench.reached) == 3 and not any(b"write" in body for body in bench.reached)
+    assert [event.body["did"] for event in bench.journal.of("mcp.policy")] == ["refused"]
+
+
+async def test_pages_and_guesses_are_turned_away_and_not_recorded() -> None:
+    async with tapped("json") as bench:
+        for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+            assert (await bench.ask(b"{}", headers={**JSON, **headers})).status == 403
+        assert (await bench.ask(b"{}", tail="/more")).status == 404
+        elsewhere = bench.tap.url.split("/")[2]
+        assert (await asyncio.to_thread(fetch, f"http://{elsewhere}/mcp", "POST", JSON, b"{}")).status == 404
+    assert bench.journal.kinds() == []
+
+
+async def cut(bench: Bench, body: bytes, headers: Mapping[str, str] = JSON) -> None:
+    with pytest.raises((http.client.HTTPException, ConnectionError)):
+        await bench.ask(body, headers=headers)
+
+
+async def test_a_server_that_is_not_there_is_blamed_and_never_answered_for() -> None:
+    async with tapped(url="http://127.0.0.1:9/mcp") as bench:
+        await cut(bench, request(1, "tools/list"))
+    ((where, cls, message),) = bench.faults
+    assert (where, cls) == ("server:ops", "dependency_unavailable") and "gave no whole answer" in message
+
+
+async def test_an_answer_that_breaks_off_is_the_servers_fault() -> None:
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{")
+
+    async with upstream(talk) as (url, _), tapped(url=url) as bench:
+        await cut(bench, request(1, "tools/list"))
+    assert [fault[:2] for fault in bench.faults] == [("server:ops", "dependency_unavailable")]
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+async def test_what_is_beyond_the_bound_ends_the_connection_and_names_the_server(kind: str) -> None:
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\ndata: ".encode())
+        for _ in range(100):
+            writer.write(b"x" * 4096)
+            await writer.drain()
+
+    limits = QUICKLY._replace(max_frame_bytes=64 * 1024)
+    async with upstream(talk) as (url, _), tapped(url=url, limits=limits) as bench:
+        await cut(bench, request(1, "tools/list"))
+    ((where, cls, message),) = bench.faults
+    assert (where, cls) == ("server:ops", "dependency_unavailable") and "beyond the bound" in message
+    (noise,) = bench.journal.of("mcp.noise")
+    assert (
+        noise.body["truncated"] is True
+        and bench.journal.of("connection.closed")[0].body["reason"] == "server_frame_too_long"
+    )
+
+
+async def test_a_subject_that_sends_too_much_is_named() -> None:
+    limits = QUICKLY._replace(max_frame_bytes=64 * 1024)
+    async with tapped("json", limits=limits) as bench:
+        await cut(bench, b" " * 70_000)
+    assert [fault[1] for fault in bench.faults] == ["subject"]
+
+
+async def test_an_answer_that_does_not_come_is_the_servers_fault_and_one_given_up_is_nobodys() -> None:
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(30)
+
+    limits = QUICKLY._replace(answer_timeout_s=0.4)
+    async with upstream(talk) as (url, _), tapped(url=url, limits=limits) as bench:
+        host, port = bench.tap.url.split("/")[2].split(":")
+        path = bench.tap.url.split(str(port))[1]
+        body = request(1, "tools/list")
+        head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        _, gone = await asyncio.open_connection(host, int(port))
+        gone.write(head + body)
+        await asyncio.sleep(0.1)
+        gone.close()
+        await asyncio.sleep(0.6)
+        assert bench.faults == []
+        _, waits = await asyncio.open_connection(host, int(port))
+        waits.write(head + body)
+        await asyncio.sleep(0.6)
+        assert [fault[:2] for fault in bench.faults] == [("server:ops", "dependency_unavailable")]
+        waits.close()
+
+
+async def test_a_session_that_is_lost_is_on_record() -> None:
+    async with tapped("forgets") as bench:
+        headers = await bench.greet()
+        call = request(1, "tools/call", {"name": "read", "arguments": {}})
+        assert (await bench.ask(call, headers=headers)).status == 200
+        lost = await bench.ask(call, headers=headers)
+        assert lost.status == 404 and b"Session not found" in lost.body
+    assert [event.body["reason"] for event in bench.journal.of("mcp.session_break")] == [
+        "the server answered 404 to this session"
+    ]
+
+
+@pytest.mark.slow
+async def test_a_result_of_fifty_megabytes_passes_whole() -> None:
+    size = 50 * 1024 * 1024
+    body = b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"' + b"x" * size + b'"}]}}'
+
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: " + body + b"\n\n")
+
+    limits = QUICKLY._replace(max_frame_bytes=64 * 1024 * 1024)
+    async with upstream(talk) as (url, _), tapped(url=url, limits=limits) as bench:
+        reply = await bench.ask(request(1, "tools/call", {"name": "big"}))
+    assert reply.body == b"data: " + body + b"\n\n" and bench.faults == []
+    assert bench.journal.of("mcp.received")[0].body["payload"]["size"] == len(body)
