@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
@@ -32,6 +33,7 @@ from oyer.stats import (  # noqa: E402
     confidence_sequence,
     corrected_rate,
     mcnemar_log_e,
+    relabelled,
     sign_flip,
     two_proportions,
     wilson,
@@ -89,6 +91,63 @@ def repeats(draw: Draw, count: int) -> Iterator[Found]:
                         hit += found is not None and found.low <= mean <= found.high
                     points.append((hit / count, f"{tries} repeats, mean {mean}, correlation {alike}"))
         yield Found(f"mean over {cases} cases: coverage", *worst(iter(points)), PROMISED, at_least=True)
+
+
+RARE = ((5, 0.3, 0.5, 0.0), (20, 0.08, 0.5, 0.0), (30, 0.05, 0.3, 1.0), (50, 0.03, 0.2, 1.0), (100, 0.02, 0.1, 1.0))
+"""Cases, the share of a rare kind among them, the chance of the others, and that of the rare kind."""
+
+
+def mixtures(draw: Draw, count: int) -> Iterator[Found]:
+    """Cases of two kinds, one of them rare; then unequal numbers of repeats, one to nine; then differences."""
+    points, plain = [], []
+    for cases, rare, often, seldom in RARE:
+        mean = often * (1 - rare) + seldom * rare
+        hit = short = 0
+        for _ in range(count):
+            tries = draw.integers(1, 10, cases)
+            k = draw.binomial(tries, np.where(draw.random(cases) < rare, seldom, often))
+            found = cases_rate([CaseCounts(int(one), int(n)) for one, n in zip(k, tries, strict=True)]).interval
+            hit += found is not None and found.low <= mean <= found.high
+            means = k / tries
+            wide = float(stdtrit(cases - 1, 0.975)) * means.std(ddof=1) / sqrt(cases)
+            short += abs(means.mean() - mean) <= wide
+        where = f"{cases} cases, {100 * rare:g} % of them {seldom:g}, the others {often:g}, 1 to 9 repeats"
+        points.append((hit / count, where))
+        plain.append((short / count, where))
+    yield Found("mean over cases of two kinds: coverage", *worst(iter(points)), PROMISED, at_least=True)
+    told = "Student's t over cases of two kinds"
+    yield Found(told, *worst(iter(plain)), PROMISED, at_least=True, offered=False)
+    points = []
+    for cases, rare in ((20, 0.05), (40, 0.04), (60, 0.02)):
+        hit = 0
+        for number in range(count):
+            gaps = (draw.random(cases) < rare).astype(float).tolist()
+            limits = cluster_bootstrap(gaps, seed=number, draws=300)
+            hit += limits is not None and limits.low <= rare <= limits.high
+        points.append((hit / count, f"{cases} cases, {100 * rare:g} % of them differ"))
+    yield Found("limits of differences, few differ: coverage", *worst(iter(points)), PROMISED, at_least=True)
+
+
+def unequal(draw: Draw, count: int) -> Iterator[Found]:
+    """Two series alike in truth, with other numbers of repeats."""
+    points, flipped = [], []
+    for cases, few, many, p in ((10, 1, 50, 0.1), (8, 2, 20, 0.1), (20, 1, 10, 0.9), (6, 3, 10, 0.5)):
+        wrong = signs = 0
+        for number in range(count):
+            a, b = draw.binomial(few, p, cases).tolist(), draw.binomial(many, p, cases).tolist()
+            wrong += (
+                relabelled([(x, few, y, many) for x, y in zip(a, b, strict=True)], seed=number, draws=400).p <= ALPHA
+            )
+            if many < 50:
+                continue
+            gaps = [Fraction(y, many) - Fraction(x, few) for x, y in zip(a, b, strict=True)]
+            signs += sign_flip(gaps, seed=number, draws=400).p <= ALPHA
+        where = f"{cases} cases, {few} and {many} repeats, chance {p}"
+        points.append((wrong / count, where))
+        flipped.append((signs / count, where))
+    yield Found("labels dealt anew: false rejections", *worst(iter(points), highest=True), ALPHA, at_least=False)
+    told = "sign flips of unequal sides"
+    yield Found(told, *worst(iter(flipped), highest=True), ALPHA, at_least=False, offered=False)
 
 
 def naive(draw: Draw, count: int) -> Iterator[Found]:
@@ -246,6 +305,8 @@ def judges(draw: Draw, count: int) -> Iterator[Found]:
 GROUPS: tuple[tuple[Callable[[Draw, int], Iterator[Found]], float], ...] = (
     (rates, 4.0),
     (repeats, 0.5),
+    (mixtures, 0.25),
+    (unequal, 0.25),
     (naive, 0.5),
     (comparisons, 0.5),
     (sequences, 0.5),

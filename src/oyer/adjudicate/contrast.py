@@ -1,9 +1,10 @@
 """Two sides of the same cases: series, conditions or subjects, held against each other, and what may be said of it.
 
 Owns which test answers which question, and what is decided whatever the undecided trials came to. Over cases, sign
-flips on the differences of case means, from 6 cases on: with fewer, they can never reject at 5 %. With fewer cases each
-is looked at by itself, this case only: pairs by design by McNemar's exact test, anything else as two proportions. All
-tests of a call are one family by Holm, without those that could not reject whatever they found.
+flips on the differences of case means, from 6 cases on: with fewer, they can never reject at 5 %. Where the sides of a
+case have unequal numbers of trials, whose differences are skewed, labels are dealt anew within each case. With fewer
+cases each is looked at by itself, this case only: pairs by design by McNemar's exact test, anything else as two
+proportions. All tests of a call are one family by Holm, without those that could not reject whatever they found.
 
 A difference is *decided* where it would be rejected however the undecided trials came out; where some of the ways
 reject and some do not, it is not decided. Of all these ways the two ends are enough: the one-sided evidence of each
@@ -25,10 +26,12 @@ from oyer.stats import (
     MANY_CASES,
     CaseCounts,
     Interval,
+    Permutation,
     cluster_bootstrap,
     holm,
     mcnemar,
     mcnemar_worst_case,
+    relabelled,
     sign_flip,
     two_proportions,
 )
@@ -56,8 +59,16 @@ TOO_FEW = "fewer than two trials are decided on a side"
 NOTHING_SEEN = "so few decided trials could not show a difference, whatever they came to"
 
 ContrastWord = Literal["higher", "lower", "no_difference_decided", "not_decided"]
-Method = Literal["sign flips over cases", "exact McNemar, pairs by design", "two proportions, exact", "none"]
+Method = Literal[
+    "sign flips over cases",
+    "labels dealt anew within cases",
+    "exact McNemar, pairs by design",
+    "two proportions, exact",
+    "none",
+]
 Bound = tuple[Fraction, Fraction]
+Counts = tuple[int, int, int, int]
+"""k1 of n1 on the first side, k2 of n2 on the second."""
 
 
 class PairCounts(NamedTuple):
@@ -158,33 +169,72 @@ def _unfixed(found: Contrast, why: str) -> Contrast:
 
 
 def _over_cases(about: str, sides: Sequence[Sides], seed: int, draws: int) -> _Test:
-    decided = [
-        Fraction(one.second.k, one.second.decided) - Fraction(one.first.k, one.first.decided)
-        for one in sides
-        if one.first.decided and one.second.decided
-    ]
-    ends = [_ends(one) for one in sides]
-    lows, highs = [low for low, _ in ends], [high for _, high in ends]
-    seen, low, high = (sign_flip(each, seed=seed, draws=draws) for each in (decided, lows, highs))
+    some = [one for one in sides if one.first.decided and one.second.decided]
+    told = [_told(one) for one in some]
+    lows, highs = [_low(one) for one in sides], [_high(one) for one in sides]
+    method: Method = "labels dealt anew within cases" if _unequal(lows) else "sign flips over cases"
+    seen, low, high = (_tested(each, seed, draws) for each in (told, lows, highs))
     interval, limits = None, None
     if len(sides) >= MANY_CASES:
-        interval = cluster_bootstrap([float(one) for one in decided], seed=seed, draws=draws)
-        below, above = (
-            cluster_bootstrap([float(one) for one in each], seed=seed, draws=draws) for each in (lows, highs)
+        interval, below, above = (
+            cluster_bootstrap([float(_apart(one)) for one in each], seed=seed, draws=draws)
+            for each in (told, lows, highs)
         )
         if below is not None and above is not None:
             limits = Interval(below.low, above.high)
-    least, left = (sign_flip([Fraction(1)] * n, seed=seed, draws=draws).p for n in (len(sides), len(decided)))
-    made = _contrast(about, [one.case for one in sides], "sign flips over cases", "these cases")
+    least, left = (_tested([(0, n1, n2, n2) for _, n1, _, n2 in each], seed, draws).p for each in (lows, told))
+    made = _contrast(about, [one.case for one in sides], method, "these cases")
     made = made._replace(
         difference=seen.difference,
-        bounds=(_mean(lows), _mean(highs)),
+        bounds=(_mean([_apart(one) for one in lows]), _mean([_apart(one) for one in highs])),
         interval=interval,
         limits=limits,
-        p=seen.p if decided else None,
+        p=seen.p if told else None,
         p_ends=(low.p, high.p),
     )
     return _Test(made, least, left, (low.p, high.p))
+
+
+def _told(one: Sides) -> Counts:
+    return one.first.k, one.first.decided, one.second.k, one.second.decided
+
+
+def _low(one: Sides) -> Counts:
+    """The counts with every undecided trial against the second side."""
+    first, second = one.first, one.second
+    return (
+        first.k + first.undecided,
+        first.decided + first.undecided,
+        second.k,
+        second.decided + second.undecided,
+    )
+
+
+def _high(one: Sides) -> Counts:
+    """The counts with every undecided trial for the second side."""
+    first, second = one.first, one.second
+    return (
+        first.k,
+        first.decided + first.undecided,
+        second.k + second.undecided,
+        second.decided + second.undecided,
+    )
+
+
+def _apart(one: Counts) -> Fraction:
+    k1, n1, k2, n2 = one
+    return Fraction(k2, n2) - Fraction(k1, n1)
+
+
+def _unequal(counts: Sequence[Counts]) -> bool:
+    return any(n1 != n2 for _, n1, _, n2 in counts)
+
+
+def _tested(counts: Sequence[Counts], seed: int, draws: int) -> Permutation:
+    """Flip signs where both sides of every case have as many trials; deal labels anew where they do not."""
+    if _unequal(counts):
+        return relabelled(counts, seed=seed, draws=draws)
+    return sign_flip([_apart(one) for one in counts], seed=seed, draws=draws)
 
 
 def _one_case(about: str, one: Sides) -> _Test:
@@ -248,12 +298,7 @@ def _contrast(about: str, cases: Sequence[str], method: Method, estimand: str) -
 
 def _ends(one: Sides) -> Bound:
     """The difference with every undecided trial against the second side, and with every one for it."""
-    first, second = one.first, one.second
-    n1, n2 = first.decided + first.undecided, second.decided + second.undecided
-    return (
-        Fraction(second.k, n2) - Fraction(first.k + first.undecided, n1),
-        Fraction(second.k + second.undecided, n2) - Fraction(first.k, n1),
-    )
+    return _apart(_low(one)), _apart(_high(one))
 
 
 def _decided(tests: Sequence[_Test]) -> Iterator[Contrast]:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from oyer.adjudicate.gate_tree import AllOf, Gate, GateNode, GateTest, NotGate, Operand, comparisons_of
 from oyer.adjudicate.gate_values import GateInput, Seen, ledger_line, look
 from oyer.records import Case, nearest
-from oyer.stats import wilson
+from oyer.stats import clopper_pearson
 
 __all__ = ["GateFlaw", "GateResult", "check_gate", "compared_words", "evaluate_gate", "gates_exit_code"]
 
@@ -136,7 +136,7 @@ def _value(operand: Operand, seen: Seen, lucky: int) -> Fraction | float | int:
     k, n = seen.words.count(operand.word) + lucky, seen.decided + seen.undecided
     if operand.measure == "rate":
         return Fraction(k, n)
-    limits = wilson(k, n) if seen.limits is None else seen.limits.sequence(k, n)
+    limits = clopper_pearson(k, n) if seen.limits is None else seen.limits.sequence(k, n)
     return limits.low if operand.measure == "lower" else limits.high
 
 

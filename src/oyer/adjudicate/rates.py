@@ -99,7 +99,7 @@ def rate_sentence(word: str, rate: Rate) -> str:
         return f"{told}; {_sequence_words(rate, rate.sequence)}"
     if rate.limits is None:
         return f"{told}; no interval, {rate.why_not}"
-    told += f"; 95 % limits {rate.limits.low:.2f} to {rate.limits.high:.2f} (Wilson, worst case)"
+    told += f"; 95 % limits {rate.limits.low:.2f} to {rate.limits.high:.2f} (exact, worst case)"
     excluded = excluded_at_worst(rate.decided, rate.undecided) if rate.k == 0 else None
     if excluded is None:
         return told

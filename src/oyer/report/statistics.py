@@ -31,6 +31,7 @@ __all__ = ["render_statistics", "statistics_value"]
 
 _METHODS = {
     "sign flips over cases": "sign_flips",
+    "labels dealt anew within cases": "relabelled",
     "exact McNemar, pairs by design": "mcnemar",
     "two proportions, exact": "two_proportions",
 }
@@ -87,8 +88,6 @@ def _rate(one: RateOf, look: Look) -> Page:
     told = [one.tally.line, rate_sentence(one.asked.word, one.rate)]
     if one.error is not None:
         told.append(f"standard error {one.error:.3f}")
-    if one.exact is not None:
-        told.append(f"exact limits {_span(one.exact)} (Clopper-Pearson, worst case)")
     if one.first_attempt != one.rate:
         told.append(f"first attempts alone: {rate_sentence(one.asked.word, one.first_attempt)}")
     if one.rate.decided > 1:

@@ -7,6 +7,7 @@ print an interval that nothing supports, or return NaN: what cannot be estimated
 from __future__ import annotations
 
 from oyer.stats.agreement import Agreement, Coefficient, agreement
+from oyer.stats.bounded import bounded_mean
 from oyer.stats.discrimination import Discrimination, SetCounts, d_prime, discrimination
 from oyer.stats.effect import Effect, Pair, effect_of_pressure
 from oyer.stats.exact import clopper_pearson, excluded_at_worst, excluded_by_none, trials_to_exclude
@@ -20,6 +21,7 @@ from oyer.stats.paired import (
     holm_by_e,
     mcnemar,
     mcnemar_worst_case,
+    relabelled,
     sign_flip,
 )
 from oyer.stats.proportions import (
@@ -27,6 +29,7 @@ from oyer.stats.proportions import (
     Anytime,
     Interval,
     Rate,
+    exact_worst_case,
     rate_of,
     standard_error,
     wilson,
@@ -90,6 +93,7 @@ __all__ = [
     "agreement",
     "bernoulli_log_e",
     "bernoulli_look",
+    "bounded_mean",
     "cases_rate",
     "clopper_pearson",
     "cluster_bootstrap",
@@ -99,6 +103,7 @@ __all__ = [
     "d_prime",
     "discrimination",
     "effect_of_pressure",
+    "exact_worst_case",
     "excluded_at_worst",
     "excluded_by_none",
     "holm",
@@ -111,6 +116,7 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "rate_of",
+    "relabelled",
     "sign_flip",
     "spread",
     "sprt_log_ratio",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["mean_resamples", "resamples", "sign_sums"]
+__all__ = ["mean_resamples", "resamples", "shares", "sign_sums"]
 
 
 def resamples(count: int, *, seed: int, draws: int) -> Iterator[list[int]]:
@@ -32,6 +32,15 @@ def mean_resamples(values: Sequence[float], *, seed: int, draws: int) -> list[fl
     picked = bits.random_raw(draws * len(values)).reshape(draws, len(values)) % len(values)
     found: Any = np.sort(table[picked].mean(axis=1))
     return [float(one) for one in found]
+
+
+def shares(columns: int, *, seed: int, draws: int) -> Iterator[Any]:
+    """Yield columns of `draws` numbers from 0 to below 1, each of 53 random bits."""
+    from numpy.random import PCG64
+
+    bits = PCG64(seed)
+    for _ in range(columns):
+        yield (bits.random_raw(draws) >> 11) * 2.0**-53
 
 
 def sign_sums(values: Sequence[int], *, seed: int, draws: int) -> Iterator[int]:

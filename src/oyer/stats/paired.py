@@ -9,10 +9,11 @@ Estimands: the difference between two conditions or series on these cases (permu
 (bootstrap).
 
 Sources: Q. McNemar, Psychometrika 12 (1947) 153-157, by the exact binomial; R. A. Fisher, "The Design of Experiments"
-(1935), section 21, for sign flips; B. Phipson, G. K. Smyth, "Permutation p-values should never be zero", Stat. Appl.
-Genet. Mol. Biol. 9 (2010) 39; T. C. Hesterberg, "What teachers should know about the bootstrap", The American
-Statistician 69 (2015) 371-386, for the expanded percentile; S. Holm, Scand. J. Statist. 6 (1979) 65-70; V. Vovk,
-R. Wang, "E-values: calibration, combination and applications", Ann. Statist. 49 (2021) 1736-1754, for e-values.
+(1935), section 21, for sign flips, and section 11 of "Statistical Methods for Research Workers" (1925) for counts with
+their margins as they are; B. Phipson, G. K. Smyth, "Permutation p-values should never be zero", Stat. Appl. Genet.
+Mol. Biol. 9 (2010) 39; T. C. Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69
+(2015) 371-386, for the expanded percentile; S. Holm, Scand. J. Statist. 6 (1979) 65-70; V. Vovk, R. Wang, "E-values:
+calibration, combination and applications", Ann. Statist. 49 (2021) 1736-1754, for e-values.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from itertools import product
 from math import comb, lcm, log, sqrt
 from typing import NamedTuple
 
-from oyer.stats.draws import mean_resamples, sign_sums
+from oyer.stats.bounded import bounded_mean
+from oyer.stats.draws import mean_resamples, shares, sign_sums
 from oyer.stats.proportions import CONFIDENCE, Interval
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "holm_by_e",
     "mcnemar",
     "mcnemar_worst_case",
+    "relabelled",
     "sign_flip",
 ]
 
@@ -43,6 +46,9 @@ MANY_CASES = 20
 """From so many cases on a bootstrap over cases is offered."""
 MANY_PAIRS = 1_000
 """Up to so many pairs that differ McNemar's test is worked out in whole numbers."""
+Counts = tuple[int, int, int, int]
+"""k1 of n1 on one side of a case, k2 of n2 on the other."""
+_ROUNDING = 1e-9
 ALL_FLIPS = 14
 """Up to so many differences that are not 0 every flip is counted; beyond it `draws` are drawn."""
 
@@ -121,19 +127,55 @@ def sign_flip(differences: Sequence[Fraction], *, seed: int, draws: int = 20_000
     return Permutation(mean, far / (draws + 1), len(differences), exact=False)
 
 
+def relabelled(counts: Sequence[Counts], *, seed: int, draws: int = 10_000) -> Permutation:
+    """Test whether in each case both sides have one chance: how often labels drawn anew give means as far apart.
+
+    Each of `counts` is k1 of n1 on the first side and k2 of n2 on the second. Within a case the trials keep what they
+    came to, and are dealt anew to sides of n1 and n2: for differences of means of unequal numbers a random sign is no
+    test, since they are skewed (one trial against fifty, both of a chance of .1: simulated to reject in 39 %). Twice
+    the smaller tail, with the observed deal among the drawn ones, so p is never 0.
+    Raises: ValueError where these are no counts, or a side has no trial.
+    """
+    import numpy as np
+
+    for k1, n1, k2, n2 in counts:
+        if not (0 <= k1 <= n1 and 0 <= k2 <= n2 and n1 and n2):
+            raise ValueError(f"not counts of two sides: {k1} of {n1} and {k2} of {n2}")
+    if not counts:
+        return Permutation(None, 1.0, 0, exact=True)
+    apart = [Fraction(k2, n2) - Fraction(k1, n1) for k1, n1, k2, n2 in counts]
+    found = np.zeros(draws)
+    for (k1, n1, k2, n2), column in zip(counts, shares(len(counts), seed=seed, draws=draws), strict=True):
+        total = k1 + k2
+        least, most = max(0, total - n1), min(n2, total)
+        ways = [comb(n2, k) * comb(n1, total - k) for k in range(least, most + 1)]
+        every = sum(ways)
+        ends = np.array([float(Fraction(sum(ways[: place + 1]), every)) for place in range(len(ways) - 1)])
+        dealt = least + np.searchsorted(ends, column, side="right")
+        found += dealt / n2 - (total - dealt) / n1
+    seen = float(sum(apart, Fraction(0)))
+    # What differs by rounding alone is as far out: p is never too small for it.
+    above, below = int((found >= seen - _ROUNDING).sum()), int((found <= seen + _ROUNDING).sum())
+    p = min(1.0, 2 * (1 + min(above, below)) / (draws + 1))
+    return Permutation(sum(apart, Fraction(0)) / len(apart), p, len(counts), exact=False)
+
+
 def cluster_bootstrap(
     differences: Sequence[float], *, seed: int, draws: int = 10_000, confidence: float = CONFIDENCE
 ) -> Interval | None:
     """Return limits of the mean over cases like these, each case drawn with all that belongs to it.
 
     None below `MANY_CASES`: with fewer it covers less often than it says. Percentiles are expanded for the number of
-    cases. `draws` and `seed` belong into the plan.
+    cases, and widened to the limits of any mean of values between -1 and 1: what no case showed no resample shows.
+    `draws` and `seed` belong into the plan. Raises: ValueError for a value outside -1 and 1.
     """
     count = len(differences)
     if count < MANY_CASES:
         return None
     means = mean_resamples(differences, seed=seed, draws=draws)
-    return expanded_percentiles(means, count, confidence)
+    drawn = expanded_percentiles(means, count, confidence)
+    whatever = bounded_mean(differences, -1, 1, confidence)
+    return Interval(min(drawn.low, whatever.low), max(drawn.high, whatever.high))
 
 
 def expanded_percentiles(sorted_draws: Sequence[float], count: int, confidence: float = CONFIDENCE) -> Interval:

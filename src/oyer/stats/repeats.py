@@ -3,8 +3,8 @@
 Repeats of one case are alike, so trials are not independent across a suite: what counts is the number of cases. Each
 result says its estimand: *this case only* where there is one case, *cases like these* where there are several.
 
-Sources: the mean of case means with Student's t is the ordinary mean of independent units; C. J. Clopper, E. S.
-Pearson, Biometrika 26 (1934) 404-413, for exact limits, here with cases as the units; K.-Y. Liang, S. L. Zeger,
+Sources: N. Gaffke (2005), as in `oyer.stats.bounded`, for limits of a mean of shares whatever their distribution; C. J.
+Clopper, E. S. Pearson, Biometrika 26 (1934) 404-413, for exact limits of one case; K.-Y. Liang, S. L. Zeger,
 Biometrika 73 (1986) 13-22, for the clustered standard error, with the factor G / (G - 1); M. Chen et al., "Evaluating
 large language models trained on code", arXiv 2107.03374, for pass@k without bias; S. Yao et al., "tau-bench", arXiv
 2406.12045, for pass^k.
@@ -17,6 +17,7 @@ from fractions import Fraction
 from math import comb, sqrt
 from typing import Literal, NamedTuple
 
+from oyer.stats.bounded import bounded_mean
 from oyer.stats.exact import clopper_pearson
 from oyer.stats.proportions import CONFIDENCE, Interval
 
@@ -35,8 +36,6 @@ __all__ = [
 Estimand = Literal["this case only", "cases like these"]
 FEW_CASES = 5
 """Below so many cases no interval is offered: how cases differ cannot be told from so few."""
-COUNTED = 8.0
-"""How many successes and failures, in cases, there have to be for Student's t to cover as often as it says."""
 
 
 class CaseCounts(NamedTuple):
@@ -119,32 +118,12 @@ def cases_rate(cases: Sequence[CaseCounts], confidence: float = CONFIDENCE) -> C
     return result(
         _limits(some, confidence),
         limits,
-        "t on case means, widened by Clopper-Pearson on cases where few succeed or few fail",
+        "Gaffke's limits of the mean of case means",
     )
 
 
 def _limits(cases: Sequence[tuple[int, int]], confidence: float) -> Interval:
-    """Return limits of the mean of case means that hold for few cases, and near the ends.
-
-    Student's t on case means where at least `COUNTED` cases' worth lies on either side. Elsewhere case means are too
-    skewed for it (simulated: down to 87 % instead of 95 %), and the wider of t and of exact limits is given in which
-    each case counts once, by the share of it that succeeded: no distribution of case means spreads more than one of
-    whole successes and failures.
-    """
-    from scipy.special import betaincinv, stdtrit
-
-    count = len(cases)
-    means = [k / n for k, n in cases]
-    total = sum(means)
-    mean = total / count
-    variance = sum((each - mean) ** 2 for each in means) / (count - 1) / count
-    wide = float(stdtrit(count - 1, (1 + confidence) / 2)) * sqrt(variance)
-    low, high = mean - wide, mean + wide
-    if variance == 0 or min(total, count - total) < COUNTED:
-        tail = (1 - confidence) / 2
-        low = min(low, float(betaincinv(total, count - total + 1, tail)) if total > 0 else 0.0)
-        high = max(high, float(betaincinv(total + 1, count - total, 1 - tail)) if total < count else 1.0)
-    return Interval(max(0.0, low), min(1.0, high))
+    return bounded_mean([k / n for k, n in cases], confidence=confidence)
 
 
 def clustered_error(cases: Sequence[CaseCounts]) -> float | None:

@@ -78,6 +78,14 @@ def test_from_twenty_cases_on_there_are_limits_for_cases_like_these() -> None:
     assert found.limits.low <= found.interval.low <= found.interval.high <= found.limits.high
 
 
+def test_unequal_numbers_of_trials_are_no_matter_of_signs() -> None:
+    """One trial of each of ten cases against fifty, of one chance: flipped signs would call the second side higher."""
+    (found, *_) = of(*(sides(f"c{n}", (0, 1), (5, 50)) for n in range(10)))
+    assert (found.method, found.word) == ("labels dealt anew within cases", "no_difference_decided")
+    (found, *_) = of(*(sides(f"c{n}", (0, 3), (9, 9, 1)) for n in range(10)))
+    assert (found.method, found.word) == ("labels dealt anew within cases", "higher")
+
+
 def test_losses_over_cases_are_taken_at_their_worst() -> None:
     clean = [sides(f"c{n}", (1, 2), (2, 2)) for n in range(8)]
     assert of(*clean)[0].word == "higher"

@@ -68,16 +68,25 @@ def test_the_share_of_crashed_trials_helps_and_fails_nothing() -> None:
     assert gate("performed(c).completed.rate == 0.71", given).result == U
 
 
-def test_limits_are_wilsons_with_the_undecided_against_the_gate() -> None:
+def test_limits_are_exact_with_the_undecided_against_the_gate() -> None:
     given = performances({"c": ["completed"] * 8 + ["failed"] * 2})
-    assert gate("performed(c).completed.lower >= 0.49", given).result == T
-    assert gate("performed(c).completed.lower >= 0.5", given).result == F
-    assert gate("performed(c).completed.upper <= 0.95", given).result == T
+    assert gate("performed(c).completed.lower >= 0.443", given).result == T
+    assert gate("performed(c).completed.lower >= 0.444", given).result == F
+    assert gate("performed(c).completed.lower >= 0.49", given).result == F, "Wilson's .490 is not that certain"
+    assert gate("performed(c).completed.upper <= 0.975", given).result == T
     open_ = performances({"c": ["completed"] * 8 + ["failed"] * 2 + [None]})
-    assert gate("performed(c).completed.lower >= 0.49", open_).result == U
-    assert gate("performed(c).completed.lower >= 0.43", open_).result == T, "8 of 11 is enough"
-    assert gate("performed(c).completed.upper <= 0.94", open_).result == U, "9 of 11 reaches to 0.949"
-    assert gate("performed(c).completed.upper <= 0.95", open_).result == T
+    assert gate("performed(c).completed.lower >= 0.443", open_).result == U
+    assert gate("performed(c).completed.lower >= 0.39", open_).result == T, "8 of 11 is enough"
+    assert gate("performed(c).completed.upper <= 0.97", open_).result == U, "9 of 11 reaches to 0.977"
+    assert gate("performed(c).completed.upper <= 0.98", open_).result == T
+
+
+def test_a_rate_at_which_wilsons_limit_is_wrong_one_time_in_six_holds_no_gate() -> None:
+    """One event of ten: it happens to a chance of .017 one time in six. Wilson's lower limit lies at .018."""
+    given = performances({"c": ["completed"] + ["failed"] * 9})
+    assert 1 - (1 - 0.017) ** 10 > 0.15
+    assert gate("performed(c).completed.lower >= 0.017", given).result == F
+    assert gate("performed(c).completed.lower >= 0.0025", given).result == T
 
 
 def test_without_two_decided_trials_there_is_no_interval() -> None:

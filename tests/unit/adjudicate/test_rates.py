@@ -54,7 +54,7 @@ def test_neutral_arms_are_in_no_rate_and_no_gate() -> None:
 def test_a_rate_says_what_it_rests_on() -> None:
     assert rate_sentence("PASS", rate_of(33, 44, 6)) == (
         "PASS 33 of 44 decided, 6 undecided: 0.66 of all if each of these had failed, 0.78 if each had succeeded; "
-        "95 % limits 0.52 to 0.87 (Wilson, worst case)"
+        "95 % limits 0.51 to 0.88 (exact, worst case)"
     )
     assert rate_sentence("PASS", rate_of(1, 1)) == (
         "PASS 1 of 1 decided, 0 undecided: 1.00; no interval, fewer than two trials are decided"
