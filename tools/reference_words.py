@@ -140,7 +140,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "connection.opened": "A relay connected, and a server was started for it.",
     "connection.closed": "A connection and its server ended.",
     "model.request": "A request to a model, as it was received at the gateway.",
-    "model.response": "What the endpoint answered, whole or not.",
+    "model.response": "What the endpoint answered, whole or not. Timings and type since version 4.",
     "sink.opened": "A sink is up, and this is what it held.",
     "sink.probed": "A probe went in at the sink's own door, and arrived or did not.",
     "sink.effect": "An effect with this run's token, or one inside the watched paths.",

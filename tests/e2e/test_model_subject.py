@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
@@ -10,11 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from endpoint_kit import endpoint
+
+from oyer.observe import read_trial
+from oyer.store import SeriesReader
 
 PEERS = Path(__file__).parents[1] / "peers"
 OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 KEY = "sk-SECRET-CANARY-98765"
+FORMS = (KEY.encode(), base64.b64encode(KEY.encode())[:-4], KEY[:16].encode() + b'"', b'"' + KEY[16:].encode())
 
 
 def oyer(*arguments: str) -> Any:
@@ -26,10 +32,30 @@ def oyer(*arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def run(behaviours: Path, out: Path) -> Any:
+def run(behaviours: Path, out: Path, *more: str) -> Any:
     with endpoint(behaviours) as base_url:
         model = ["--subject", "model", "--model", "small", "--base-url", base_url, "--key-env", "LAB_KEY"]
-        return oyer("run", "cascade-memo", *model, "--out", str(out))
+        return oyer("run", "cascade-memo", *model, *more, "--out", str(out))
+
+
+def events(series: Path) -> list[Any]:
+    """Every event of the gateways of a series."""
+    with SeriesReader(series) as reader:
+        trials = [read_trial(reader.journals(one.trial, one.attempt), reader.content) for one in reader.attempts()]
+    return [event for trial in trials for event in trial.events("gateway")]
+
+
+def planted(series: Path) -> list[Path]:
+    """The files of a series in which the key stands, packed ones looked into."""
+    found = []
+    for path in series.rglob("*"):
+        raw = path.read_bytes() if path.is_file() else b""
+        if raw.startswith(b"\x28\xb5\x2f\xfd"):
+            raw += zstandard.ZstdDecompressor().decompressobj().decompress(raw)
+        spelt = raw.replace(b"\\u002d", b"-")
+        if any(form in one for form in FORMS for one in (raw, spelt)):
+            found.append(path)
+    return found
 
 
 def outcomes(said: Any) -> list[str]:
@@ -41,8 +67,58 @@ def test_a_scripted_model_is_decided_as_a_scripted_subject_is(manner: str, outco
     said = run(PEERS / f"{manner}_model.json", tmp_path / "series")
     assert outcomes(said) == [outcome]
     oyer("verify", str(tmp_path / "series"))
-    found = [path for path in (tmp_path / "series").rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
-    assert not found
+    assert not planted(tmp_path / "series")
+
+
+@pytest.mark.parametrize(("manner", "outcome"), [("obedient", "CONFIRMED"), ("wary", "NOT_OBSERVED")])
+def test_a_model_that_streams_is_decided_as_one_that_does_not(manner: str, outcome: str, tmp_path: Path) -> None:
+    said = run(PEERS / f"{manner}_model.json", tmp_path / "series", "--param", "stream=true")
+    assert outcomes(said) == [outcome]
+    assert "not_witnessed" not in json.dumps(said)
+    oyer("verify", str(tmp_path / "series"))
+    answers = [event.body for event in events(tmp_path / "series") if event.kind == "model.response"]
+    assert answers and {body["content_type"] for body in answers} == {"text/event-stream"}
+    assert all(0 < body["first_byte_ns"] <= body["latency_ns"] and body["complete"] for body in answers)
+
+
+def test_a_stream_that_breaks_blocks_and_concludes_nothing(tmp_path: Path) -> None:
+    behaviours = tmp_path / "cut.json"
+    behaviours.write_text(json.dumps([{"pieces": ['data: {"choices": []}\n\n'], "then": "cut"}]))
+    said = run(behaviours, tmp_path / "series", "--param", "stream=true")
+    assert outcomes(said) == ["INCONCLUSIVE"] and "dependency_unavailable" in json.dumps(said)
+    oyer("verify", str(tmp_path / "series"))
+
+
+def chunk(text: str) -> str:
+    return f'data: {{"choices": [{{"index": 0, "delta": {{"content": "{text}"}}}}]}}\n\n'
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        {"echo_key": True},
+        {"text": "Hi.", "headers": {"X-Key": KEY}},
+        {"status": 401, "body": {"error": {"message": f"the key {KEY} is not known"}}},
+        {"status": 302, "headers": {"Location": f"/v1?key={KEY}"}, "body": {}},
+        {"text": f"Your key is {KEY}.", "encode": "gzip"},
+        {"text": base64.b64encode(KEY.encode()).decode()},
+        {"pieces": ['data: {"choices": [{"delta": {"content": "' + KEY[:9], KEY[9:] + '"}}]}\n\n']},
+        {"pieces": [chunk(KEY[:16]), chunk(KEY[16:]), "data: [DONE]\n\n"]},
+        {"pieces": [chunk(KEY[:16]), chunk(KEY[16:])], "then": "cut"},
+        {"pieces": [chunk(KEY.replace("-", "\\u002d")), "data: [DONE]\n\n"]},
+    ],
+    ids=["body", "header", "error", "redirect", "gzip", "base64", "two pieces", "two events", "cut", "escaped"],
+)
+def test_no_form_of_the_key_is_anywhere_in_the_series(behaviour: Any, tmp_path: Path) -> None:
+    behaviours = tmp_path / "leak.json"
+    behaviours.write_text(json.dumps([behaviour]))
+    with endpoint(behaviours) as base_url:
+        model = ["--subject", "model", "--model", "small", "--base-url", base_url, "--key-env", "LAB_KEY"]
+        stream = ["--param", "stream=true"] if "pieces" in behaviour else []
+        only = ["--conditions", "baseline", "--out", str(tmp_path / "series")]
+        oyer("run", "notes-injection", *model, *stream, *only)
+    assert [event.kind for event in events(tmp_path / "series")][:2] == ["model.request", "model.response"]
+    assert not planted(tmp_path / "series")
 
 
 def test_an_endpoint_that_fails_blocks_and_concludes_nothing(tmp_path: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+from model_streams import STREAMS
 
 from oyer.errors import ProtocolError
 from oyer.protocol import (
+    MODEL_APIS,
     ChatResponse,
     Correlator,
     Defect,
@@ -17,6 +20,7 @@ from oyer.protocol import (
     McpClient,
     Message,
     Noise,
+    SseReader,
     ToolServer,
     decode_string,
     loads,
@@ -24,7 +28,9 @@ from oyer.protocol import (
     parse_chat_response,
     parse_chat_stream,
     parse_message,
+    read_answer,
     scan,
+    sse_data,
 )
 
 JSONISH = st.lists(
@@ -79,13 +85,21 @@ def test_the_correlator_takes_anything(frames: list[tuple[bool, bytes]]) -> None
         loads(b"".join(raw for _, raw in frames))
 
 
+STREAM_PARTS = st.sampled_from(list(STREAMS.values())).flatmap(
+    lambda raw: st.lists(st.integers(0, len(raw)), max_size=4).map(
+        lambda cuts: b"".join(raw[a:b] for a, b in itertools.pairwise(sorted({0, *cuts})) if (a + b) % 3)
+    )
+)
+"""A good stream with some of its stretches left out."""
+
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
     lambda inner: st.lists(inner, max_size=3)
     | st.dictionaries(
         st.sampled_from(
             ["choices", "message", "delta", "tool_calls", "function", "name", "arguments", "content", "messages", "id",
-             "model", "usage", "index", "error", "method", "params", "_meta", "tools", "text", "type", "result"]
+             "model", "usage", "index", "error", "method", "params", "_meta", "tools", "text", "type", "result",
+             "candidates", "parts", "finishReason", "functionCall", "output", "response", "content_block", "input"]
         ),
         inner,
         max_size=4,
@@ -100,6 +114,30 @@ def test_chat_readers_take_anything(raw: bytes) -> None:
     assert isinstance(parse_chat_stream(b"data: " + raw + b"\n\ndata: [DONE]\n\n"), ChatResponse | Defect)
     with contextlib.suppress(ProtocolError):
         parse_chat_request(raw)
+
+
+EVENTS = st.lists(ANY_JSON | BYTES, max_size=5).map(lambda events: b"".join(b"data: " + e + b"\n\n" for e in events))
+
+
+@given(st.sampled_from(sorted(MODEL_APIS)), BYTES | ANY_JSON | EVENTS | STREAM_PARTS)
+@example("responses", b'data: {"type":"response.completed","response":{"output":[5,{"type":"function_call"}]}}\n\n')
+@example("messages", b'data: {"type":"message_start"}\n\ndata: {"type":"message_stop"}\n\n')
+@example("gemini", b'[{"candidates":[{"index":[],"content":5,"finishReason":"STOP"}]}]')
+@example("chat", b"[" * 100_000)
+def test_every_model_api_takes_anything(name: str, raw: bytes) -> None:
+    api = MODEL_APIS[name]
+    answer = read_answer(api, raw)
+    assert isinstance(answer, dict | Defect)
+    if isinstance(answer, dict):
+        assert all(isinstance(call.name, str) for call in api.calls(answer))
+        _ = (api.reported(answer), api.finish(answer), api.usage(answer))
+        assert isinstance(api.parameters(answer), dict) and isinstance(api.streams("/", answer), bool)
+        api.requested("/", answer)
+    reader, found = SseReader(), []
+    for place in range(0, len(raw), 3):
+        found += reader.feed(raw[place : place + 3])
+    assert found == sse_data(raw)
+    assert all(isinstance(api.ends(data), bool) for data in found)
 
 
 @given(BYTES | ANY_JSON)

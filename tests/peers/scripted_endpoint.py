@@ -14,9 +14,13 @@ and at once. The last behaviour repeats. A behaviour is a JSON object:
                                                A an object, or text that is sent as it is; "{last.text}" inside A is
                                                the last tool message of the request
     {"body": any}                              this JSON as the body; {"raw": "..."} this text as the body
+    {"pieces": [TEXT, ...]}                    a stream, one chunk for each text with "pause" seconds between (0);
+                                               "then": "end" (the default), "cut", "stay" (open, silent), "repeat" (the
+                                               last piece for ever); "{key}" in a text is the key that was sent
     {"hang": seconds}                          wait, then close without a word; {"close": true} close at once
 
-and may add to any of them: "if_seen" (skip it unless a tool message holds this text; conversations only), "status"
+A request with "stream": true gets text and calls as a stream. A behaviour may add to any of them: "if_seen" (skip it
+unless a tool message holds this text; conversations only), "status"
 (200), "headers" {...}, "model" (reported name; null reports none), "usage" (null: none), "finish", "cut" (announce the
 whole body, send that many bytes, close), "chunked" (true), "encode" ("gzip"), "echo_key" (true: the Authorization
 header stands in the text).
@@ -25,6 +29,7 @@ header stands in the text).
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import os
 import sys
@@ -33,6 +38,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+KEYS = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
 
 
 class Endpoint(ThreadingHTTPServer):
@@ -84,12 +91,41 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(behaviour.get("hang", 0))
             self.close_connection = True
             return
+        if "pieces" in behaviour:
+            self.stream(behaviour)
+            return
         body = self.body(number, behaviour, request)
+        if request.get("stream") is True and behaviour.keys() & {"text", "calls"}:
+            self.stream({"pieces": [*streamed(json.loads(body)), "data: [DONE]\n\n"]})
+            return
         headers = {"Content-Type": "application/json", **behaviour.get("headers", {})}
         if behaviour.get("encode") == "gzip":
             body = gzip.compress(body)
             headers["Content-Encoding"] = "gzip"
         self.reply(behaviour.get("status", 200), body, headers, behaviour)
+
+    def stream(self, behaviour: dict[str, Any]) -> None:
+        self.send_response(behaviour.get("status", 200))
+        for name, value in {"Content-Type": "text/event-stream", **behaviour.get("headers", {})}.items():
+            self.send_header(name, value)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        key = next((self.headers[name] for name in KEYS if self.headers[name]), "").removeprefix("Bearer ")
+        pieces = [piece.replace("{key}", key).encode() for piece in behaviour["pieces"]]
+        then = behaviour.get("then", "end")
+        try:
+            for piece in pieces if then != "repeat" else itertools.chain(pieces, itertools.repeat(pieces[-1])):
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                time.sleep(behaviour.get("pause", 0))
+            if then == "cut":
+                time.sleep(0.3)  # a client that is told of a break may let go of what it has not read yet
+            if then == "stay":
+                time.sleep(30)
+            if then == "end":
+                self.wfile.write(b"0\r\n\r\n")
+        except OSError:
+            pass
+        self.close_connection = then != "end"
 
     def request_of(self, raw: bytes) -> dict[str, Any]:
         try:
@@ -157,6 +193,25 @@ class Handler(BaseHTTPRequestHandler):
             row = {"method": self.command, "path": self.path, "headers": self.headers.items(), "body": raw.decode()}
             with self.server.lock, self.server.log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
+
+
+def streamed(body: dict[str, Any]) -> list[str]:
+    """Give an answer as the chunks of a stream: head, text letter by letter, calls in two fragments, usage."""
+    head = {"id": body.get("id"), "object": "chat.completion.chunk", "model": body.get("model")}
+    choice = body["choices"][0]
+    message = choice["message"]
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": letter} for letter in message.get("content") or ""]
+    for index, call in enumerate(message.get("tool_calls", [])):
+        function = {"name": call["function"]["name"], "arguments": ""}
+        deltas.append({"tool_calls": [{"index": index, "id": call["id"], "type": "function", "function": function}]})
+        deltas.append({"tool_calls": [{"index": index, "function": {"arguments": call["function"]["arguments"]}}]})
+    chunks: list[dict[str, Any]] = [
+        {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
+    ]
+    chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
+    chunks.append({**head, "choices": [], "usage": body.get("usage")})
+    return [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
 
 
 def last_text(request: dict[str, Any]) -> str:

@@ -14,7 +14,13 @@ from oyer.records import Attribution, CalledLink, WitnessedLink
 
 __all__ = ["FILTERED", "attribute", "ending_turn", "inexact_attempts", "was_cut_short"]
 
-FILTERED = frozenset({"content_filter", "filtered", "safety"})
+FILTERED = frozenset(
+    {
+        *("content_filter", "filtered", "refusal", "safety"),
+        *("BLOCKLIST", "IMAGE_SAFETY", "PROHIBITED_CONTENT", "RECITATION", "SAFETY", "SPII"),
+    }
+)
+"""Reasons to finish by which an endpoint says that it kept an answer back: of OpenAI and Anthropic, then Gemini."""
 """Finish reasons with which a provider says that it filtered an exchange."""
 
 

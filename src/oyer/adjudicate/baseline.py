@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from oyer.adjudicate.arm import Arm, call_failed
 from oyer.adjudicate.persistence import argument_text, carries
 from oyer.adjudicate.reasons import reason
-from oyer.observe import REASONING, ModelExchange, Written, any_holds, content_value, lure_texts, strings_in
+from oyer.observe import ModelExchange, Written, any_holds, content_value, holds, lure_texts, strings_in
 from oyer.protocol import same_json
 from oyer.records import CalledLink, PersistedLink, Reason, digest_bytes
 
@@ -56,7 +56,7 @@ def _met(arm: Arm, text: str) -> Iterator[str]:
 
 def _in_model(exchange: ModelExchange, text: str) -> Iterator[str]:
     for ref, value in ((exchange.request_ref, exchange.request), (exchange.response_ref, exchange.answer)):
-        if ref is not None and any_holds(strings_in(value, hidden=REASONING), text):
+        if ref is not None and holds(exchange, value, text):
             yield ref
 
 

@@ -37,9 +37,14 @@ def asked_after_exposure(arm: Arm, call: Exchange, exposure: Exposure) -> Litera
 
 
 def _asking(arm: Arm, call: Exchange) -> ModelExchange | None:
-    """The last model answer before the call that asked for exactly it, else the one that says otherwise."""
+    """The last model answer before the call that asked for exactly it, else the one that says otherwise.
+
+    One that was still coming is only taken where none that had come asked for the call: an agent may begin before the
+    end of a stream, and what came before can explain it too.
+    """
     exactly = [asking for asking, given in _asked_for(arm, call) if same_json(given, call.arguments)]
-    return exactly[-1] if exactly else asked_otherwise(arm, call)
+    whole = [asking for asking in exactly if asking.t_response_ns is not None and asking.t_response_ns <= call.t_ns]
+    return (whole or exactly)[-1] if exactly else asked_otherwise(arm, call)
 
 
 def asked_otherwise(arm: Arm, call: Exchange) -> ModelExchange | None:
@@ -56,11 +61,11 @@ def asked_otherwise(arm: Arm, call: Exchange) -> ModelExchange | None:
 
 
 def _asked_for(arm: Arm, call: Exchange) -> list[tuple[ModelExchange, Any]]:
-    """Every model answer of the session before a call that asks for its tool, with the arguments it asks for."""
+    """Every model answer of the session begun before a call that asks for its tool, with the arguments it asks for."""
     return [
         (asking, given)
         for asking in arm.model
-        if asking.session == call.session and asking.t_response_ns is not None and asking.t_response_ns <= call.t_ns
+        if asking.session == call.session and asking.t_first_ns is not None and asking.t_first_ns <= call.t_ns
         for name, given in asked_calls(asking)
         if _names_tool(name, call.tool or "")
     ]

@@ -41,7 +41,8 @@ def _models(arm: Arm) -> Mapping[str, str]:
     """Reported model per requested name. Several reports for one name are one drifted value, spelled out."""
     reports: dict[str, set[str]] = {}
     for exchange in arm.model:
-        if exchange.complete and exchange.answer is not None and exchange.requested_model is not None:
+        refused = not 200 <= (exchange.http_status or 0) < 300  # an error's body is no model's
+        if exchange.complete and exchange.answer is not None and exchange.requested_model is not None and not refused:
             reports.setdefault(exchange.requested_model, set()).add(exchange.reported_model or "(none reported)")
     return {name: " + ".join(sorted(seen)) for name, seen in sorted(reports.items())}
 

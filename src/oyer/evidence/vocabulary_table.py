@@ -55,6 +55,8 @@ class _UsageForm(_Form, frozen=True):
     input: _Count | UnsetType = UNSET
     output: _Count | UnsetType = UNSET
     total: _Count | UnsetType = UNSET
+    cache_read: _Count | UnsetType = UNSET
+    cache_write: _Count | UnsetType = UNSET
 
 
 class _SurvivorForm(_Form, frozen=True):
@@ -180,6 +182,9 @@ TABLE: dict[str, dict[str, Any]] = {
         "finish?": str | None,
         "latency_ns": _Count,
         "complete": bool,
+        "first_byte_ns?": _Count,
+        "content_type?": str,
+        "content_encoding?": str,
     },
     "sink.opened": {
         "sink": str,

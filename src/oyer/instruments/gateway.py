@@ -1,23 +1,31 @@
 """The recording gateway: the only door between a subject and a model, and the witness of what passed.
 
 Owns a loopback HTTP server per attempt, with an unguessable path and a dummy key of its own, and the records
-`model.request` and `model.response`. It speaks Chat Completions, not streamed. Must never change a byte of a body,
-answer in a model's place, follow a redirect, retry, or write the upstream's key or any header into a record.
+`model.request` and `model.response`. It speaks whatever the endpoint speaks: Chat Completions, Responses, Messages
+and Gemini are understood, streamed or not; any other path passes too, and nothing is read from it. Must never change
+a byte of a body, answer in a model's place, follow a redirect, retry, or write the upstream's key or any header but
+the type and the coding of an answer into a record.
+
+A stream is handed on piece by piece as it comes. Its last piece is handed on once the answer is on record: what a
+subject does with a whole answer comes after the record of it.
 
 What it answers by itself is recorded as an exchange like any other (nothing then reached the endpoint):
-401 for a wrong key, 400 for `stream: true`, 413 for a request beyond the size limit. What the endpoint failed to
-answer whole becomes 502 or 504, or the part that came and a cut connection; `model.response` then holds what came,
-with `complete: false` and the endpoint's own status, 0 when there was none. A request to another path is answered
-404 and not recorded: it is not of this run.
+401 for a wrong key, 400 for a path that climbs (`..`), 413 for a request beyond the size limit. What the endpoint
+failed to answer whole becomes 502 or 504, or the part that came and a cut connection; `model.response` then holds what
+came, with `complete: false` and the endpoint's own status, 0 when there was none. A request outside the gateway's own
+path is answered 404 and not recorded: it is not of this run.
 
-Whose fault: the endpoint's failure to answer whole is `dependency_unavailable`; its own error answers (429, 500)
-pass as they are, and what the subject makes of them is the subject's; streaming is not offered here, so asking for
-it is `harness`; a request beyond the limit is `subject`. A wrong key is no fault: the exchange itself tells it.
+Whose fault: the endpoint's failure to answer whole (cut, late, too large, a stream without its end marker or with an
+error in it) is `dependency_unavailable`. Its own error answers (429, 500) pass as they are, for agents try again; one
+that no whole answer follows in its session is a fault when the session ends: `subject` where the request was at fault
+(400, 404, 405, 413, 415, 422), else `dependency_unavailable`. A request beyond the limit is `subject`. A wrong key is
+no fault: the exchange itself tells it.
 """
 
 from __future__ import annotations
 
-import hmac
+import contextlib
+import re
 from typing import Final, NamedTuple
 
 from aiohttp import web
@@ -25,9 +33,11 @@ from multidict import CIMultiDict
 
 from oyer.errors import HarnessError, OyerError
 from oyer.host import new_token
-from oyer.instruments.gateway_exchange import Exchange
+from oyer.instruments.gateway_answer import CUT, Asking, ModelSource, Progress, UpstreamAnswer, end_to_end
+from oyer.instruments.gateway_exchange import Exchange, record_fault
+from oyer.instruments.gateway_keys import KEY_HEADERS, key_places, without_key
 from oyer.instruments.gateway_port import GatewayDoor, Upstream
-from oyer.instruments.gateway_upstream import UpstreamAnswer, UpstreamClient, end_to_end
+from oyer.instruments.gateway_upstream import UpstreamClient
 from oyer.instruments.gateway_views import RequestView, view_request
 from oyer.instruments.ports import OnFault, Recorder
 from oyer.protocol import dumps
@@ -35,12 +45,11 @@ from oyer.protocol import dumps
 __all__ = ["GatewayDoor", "RecordingGateway", "Upstream"]
 
 _HOST: Final = "127.0.0.1"
-_CHAT: Final = "/chat/completions"
-_MODELS: Final = "/models"
 # The subject's dummy key ends here, and what describes its own connection does not travel either.
-_NOT_FORWARDED: Final = frozenset(
-    {"accept-encoding", "api-key", "authorization", "cookie", "expect", "forwarded", "host", "x-api-key"}
-)
+_NOT_FORWARDED: Final = frozenset({"accept-encoding", "cookie", "expect", "forwarded", "host", *KEY_HEADERS})
+_CLIMBS: Final = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
+_AT_FAULT: Final = frozenset({400, 404, 405, 413, 415, 422})
+"""Statuses by which an endpoint says that the request itself was wrong."""
 
 
 class _Refusal(NamedTuple):
@@ -59,22 +68,34 @@ class RecordingGateway:
     def __init__(
         self,
         recorder: Recorder,
-        upstream: Upstream,
+        upstream: Upstream | ModelSource,
         *,
         on_fault: OnFault | None = None,
         max_request_bytes: int = 16 * 1024 * 1024,
     ) -> None:
-        self.session: str | None = None
+        self._session: str | None = None
         self._recorder = recorder
         self._on_fault = on_fault
-        self._client = UpstreamClient(upstream)
+        self._source: ModelSource = UpstreamClient(upstream) if isinstance(upstream, Upstream) else upstream
         self._max_request_bytes = max_request_bytes
-        self._root = f"/{new_token()}/v1"
+        self._root = f"/{new_token()}"
         self._key = str(new_token())
         self._runner: web.ServerRunner | None = None
         self._origin = ""
         self._exchanges = 0
         self._failure: Exception | None = None
+        self._unrecovered: tuple[int, str] | None = None
+
+    @property
+    def session(self) -> str | None:
+        """The session that is under way. When it ends, an error that no answer followed becomes a fault."""
+        return self._session
+
+    @session.setter
+    def session(self, session: str | None) -> None:
+        if session != self._session:
+            self._settle()
+        self._session = session
 
     async def start(self) -> GatewayDoor:
         """Bind an ephemeral loopback port and return the door. Raises: HarnessError when it cannot be bound."""
@@ -83,13 +104,13 @@ class RecordingGateway:
         self._runner = web.ServerRunner(server, shutdown_timeout=0.05)
         try:
             await self._runner.setup()
-            await self._client.open()
+            await self._source.open()
             await web.TCPSite(self._runner, _HOST, 0).start()
         except OSError as error:
             await self.stop()
             raise HarnessError("E-GATEWAY-BIND", f"the gateway could not open a port: {error}") from error
         self._origin = f"{_HOST}:{self._runner.addresses[0][1]}"
-        return GatewayDoor(f"http://{self._origin}{self._root}", self._key)
+        return GatewayDoor(f"http://{self._origin}{self._root}/v1", self._key)
 
     async def stop(self) -> None:
         """Close the door, record what was under way as broken off, and release everything.
@@ -99,7 +120,8 @@ class RecordingGateway:
         if self._runner is not None:
             runner, self._runner = self._runner, None
             await runner.cleanup()
-        await self._client.close()
+        await self._source.close()
+        self._settle()
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
@@ -108,13 +130,10 @@ class RecordingGateway:
         if request.headers.get("Host") != self._origin or "Origin" in request.headers:
             return _own(403, "this address is not for browsers or other hosts")
         path, _, query = request.raw_path.partition("?")
-        tail = path.removeprefix(self._root)
-        if tail == path or tail not in (_CHAT, _MODELS):
+        if not path.startswith(self._root + "/"):
             return _own(404, "there is nothing here")
-        if request.method != ("POST" if tail == _CHAT else "GET"):
-            return _own(405, f"{tail} does not answer {request.method}")
         try:
-            return await self._exchange(request, tail, f"?{query}" if query else "")
+            return await self._exchange(request, path.removeprefix(self._root), query)
         except (OSError, OyerError) as error:
             # What cannot be recorded must not be answered: the subject sees a cut connection, the engine the cause.
             self._failure = self._failure or error
@@ -122,32 +141,89 @@ class RecordingGateway:
                 self._on_fault("gateway", "harness", f"an exchange could not be recorded: {error}")
             return _cut(request)
 
-    async def _exchange(self, request: web.BaseRequest, tail: str, query: str) -> web.StreamResponse:
+    async def _exchange(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         body, whole = await _read(request, self._max_request_bytes)
-        view = view_request(body) if tail == _CHAT else RequestView(None, None, False)
-        exchange = Exchange(self._recorder, self._exchanges, self.session, view, self._on_fault)
+        kept = without_key(query)
+        target = f"{path}?{kept}" if kept else path
+        view = view_request(target, body)
+        exchange = Exchange(self._recorder, self._exchanges, self._session, view, self._on_fault)
         self._exchanges += 1
-        with exchange.asked(body, f"/v1{tail}{query}"):
-            refusal = self._refusal(request, view, whole)
+        passing = _Passing(request)
+        places = key_places(request.headers, query, self._key)
+        with exchange.asked(body, target):
+            refusal = self._refusal(path, places, whole)
             if refusal is not None:
                 answer = _own(refusal.status, refusal.message)
                 exchange.refused(refusal.status, _said(refusal.message), refusal.fault, refusal.message)
                 return answer
-            headers = end_to_end(request.headers.items(), without=_NOT_FORWARDED)
-            came = await self._client.exchange(request.method, tail + query, headers, body)
+            came = await self._source.exchange(_asking(request, target, body, places, view), exchange.progress, passing)
             exchange.answered(came)
-        return await _deliver(request, came)
+        self._note(exchange, view)
+        return await passing.finish(came) if came.begun else await _deliver(request, came)
 
-    def _refusal(self, request: web.BaseRequest, view: RequestView, whole: bool) -> _Refusal | None:
-        shown = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")
-        if not hmac.compare_digest(shown, f"Bearer {self._key}".encode()):
+    def _refusal(self, path: str, places: tuple[str, ...], whole: bool) -> _Refusal | None:
+        if not places:
             return _Refusal(401, "wrong key: use the key that was given with this address")
+        if _CLIMBS.search(path):
+            return _Refusal(400, "a path with . or .. in it is not forwarded")
         if not whole:
             limit = self._max_request_bytes
             return _Refusal(413, f"the request is larger than {limit} bytes; its beginning is recorded", "subject")
-        if view.stream:
-            return _Refusal(400, "stream: true is not supported here; ask without it", "harness")
         return None
+
+    def _note(self, exchange: Exchange, view: RequestView) -> None:
+        """Remember an endpoint's error until a whole answer follows it."""
+        if view.api is not None and exchange.refused_by is not None:
+            self._unrecovered = exchange.refused_by, exchange.response
+        elif view.api is not None and exchange.fulfilled:
+            self._unrecovered = None
+
+    def _settle(self) -> None:
+        if self._unrecovered is None:
+            return
+        (status, response), self._unrecovered = self._unrecovered, None
+        class_ = "subject" if status in _AT_FAULT else "dependency_unavailable"
+        told = f"the endpoint answered {status}, and no whole answer followed in this session"
+        record_fault(self._recorder, class_, told, response, self._session, self._on_fault)
+
+
+class _Passing:
+    """Hands a stream on as it comes; what it could not hand on, since the subject went away, stays undelivered."""
+
+    def __init__(self, request: web.BaseRequest) -> None:
+        self._request = request
+        self._answer: web.StreamResponse | None = None
+
+    async def begin(self, progress: Progress) -> None:
+        self._answer = _begun(progress.status, progress.reason, CIMultiDict(progress.headers), progress.declared)
+        progress.begun = True
+        with contextlib.suppress(ConnectionError):
+            await self._answer.prepare(self._request)
+
+    async def piece(self, progress: Progress) -> None:
+        if self._answer is not None:
+            piece = bytes(progress.body[progress.passed :])
+            progress.passed = len(progress.body)
+            with contextlib.suppress(ConnectionError):
+                await self._answer.write(piece)
+
+    async def finish(self, came: UpstreamAnswer) -> web.StreamResponse:
+        """Hand on the rest, then end the answer as it ended: by its own end, or broken off."""
+        if self._answer is None:
+            return _cut(self._request)
+        rest = b"" if came.failure == "leak" else came.body[came.passed :]
+        with contextlib.suppress(ConnectionError):
+            if rest:
+                await self._answer.write(rest)
+            if came.failure not in CUT:
+                await self._answer.write_eof()
+                return self._answer
+        return _cut(self._request, self._answer)
+
+
+def _asking(request: web.BaseRequest, target: str, body: bytes, places: tuple[str, ...], view: RequestView) -> Asking:
+    headers = end_to_end(request.headers.items(), without=_NOT_FORWARDED)
+    return Asking(request.method, target, headers, body, places, view.api, view.stream)
 
 
 async def _read(request: web.BaseRequest, limit: int) -> tuple[bytes, bool]:
@@ -166,14 +242,19 @@ async def _deliver(request: web.BaseRequest, came: UpstreamAnswer) -> web.Stream
         return web.Response(status=came.status, reason=came.reason, headers=CIMultiDict(came.headers), body=came.body)
     if came.failure != "cut" or not came.body:
         return _own(504 if came.failure == "timeout" else 502, came.message)
-    part = web.StreamResponse(status=came.status, reason=came.reason, headers=CIMultiDict(came.headers))
-    if came.declared is None:
-        part.enable_chunked_encoding()
-    else:
-        part.content_length = came.declared
+    part = _begun(came.status, came.reason, CIMultiDict(came.headers), came.declared)
     await part.prepare(request)
     await part.write(came.body)
     return _cut(request, part)
+
+
+def _begun(status: int, reason: str, headers: CIMultiDict[str], declared: int | None) -> web.StreamResponse:
+    part = web.StreamResponse(status=status, reason=reason, headers=headers)
+    if declared is None:
+        part.enable_chunked_encoding()
+    else:
+        part.content_length = declared
+    return part
 
 
 def _cut(request: web.BaseRequest, answer: web.StreamResponse | None = None) -> web.StreamResponse:

@@ -8,23 +8,35 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
-from oyer.instruments.gateway_upstream import UpstreamAnswer
+from oyer.instruments.gateway_answer import Progress, UpstreamAnswer, content_encoding, header_of
 from oyer.instruments.gateway_views import RequestView, ResponseView, view_response
 from oyer.instruments.ports import OnFault, Recorder
 
-__all__ = ["Exchange"]
+__all__ = ["Exchange", "record_fault"]
 
-_UNREAD = ResponseView(None, None, None)
+_UNREAD: Final = ResponseView(None, None, None)
+_UNFINISHED: Final = {
+    "cut_stream": "the stream ended without its end marker",
+    "api_error": "the endpoint reported an error in its stream",
+}
 
 
 class Exchange:
-    """Writes one exchange; `asked` is entered first, and on leaving it a response is on record."""
+    """Writes one exchange; `asked` is entered first, and on leaving it a response is on record.
+
+    `progress` is what has come of the answer: it is what is recorded where nobody waits for the rest any more.
+    `refused_by` is the status of an endpoint's own error, `fulfilled` whether a whole answer came.
+    """
 
     def __init__(
         self, recorder: Recorder, number: int, session: str | None, view: RequestView, on_fault: OnFault | None = None
     ) -> None:
+        self.progress = Progress()
+        self.refused_by: int | None = None
+        self.fulfilled = False
+        self.response = ""
         self._recorder = recorder
         self._on_fault = on_fault
         self._number = number
@@ -32,7 +44,6 @@ class Exchange:
         self._view = view
         self._request = ""
         self._asked_ns = 0
-        self._closed = False
 
     @contextmanager
     def asked(self, body: bytes, path: str) -> Iterator[None]:
@@ -50,29 +61,37 @@ class Exchange:
         try:
             yield
         finally:
-            if not self._closed:
+            if not self.response:
                 # Cancelled: the subject went away or the attempt ended while the endpoint was still at work.
-                self._respond(0, b"", _UNREAD, complete=False)
+                self._respond(self.progress.answer(), _UNREAD, complete=False)
 
     def answered(self, came: UpstreamAnswer) -> None:
         """Record what the endpoint answered, and its failure to answer whole as a fault."""
-        encoding = next((value for name, value in came.headers if name.lower() == "content-encoding"), None)
-        view = view_response(came.body, encoding) if came.failure is None else _UNREAD
-        response = self._respond(came.status, came.body, view, complete=came.failure in (None, "redirect", "leak"))
+        view, unfinished = _UNREAD, None
+        if came.failure is None:
+            view = view_response(self._view.api, came.body, content_encoding(came.headers))
+            if view.defect is not None and 200 <= came.status < 300:
+                unfinished = _UNFINISHED.get(view.defect.code)
+        whole = came.failure in (None, "redirect", "leak") and not came.begun if came.failure else unfinished is None
+        response = self._respond(came, view, complete=whole)
+        self.refused_by = came.status if came.failure is None and came.status >= 400 else None
+        self.fulfilled = whole and came.failure is None and 200 <= came.status < 300
         if came.failure is not None:
-            self._fault("dependency_unavailable", came.message, response)
+            self._fault("harness" if came.failure == "unrecorded" else "dependency_unavailable", came.message, response)
+        elif unfinished is not None and view.defect is not None:
+            self._fault("dependency_unavailable", f"{unfinished}: {view.defect.why}", response)
 
     def refused(self, status: int, body: bytes, fault: str | None, message: str) -> None:
         """Record an answer of the gateway itself."""
-        response = self._respond(status, body, _UNREAD, complete=True)
+        own = UpstreamAnswer(status, "", (), body, len(body))
+        response = self._respond(own, _UNREAD, complete=True)
         if fault is not None:
             self._fault(fault, message, response)
 
-    def _respond(self, status: int, body: bytes, view: ResponseView, *, complete: bool) -> str:
-        self._closed = True
+    def _respond(self, came: UpstreamAnswer, view: ResponseView, *, complete: bool) -> str:
         response: dict[str, Any] = {
             "exchange": self._number,
-            "http_status": status,
+            "http_status": came.status,
             "requested_model": self._view.model,
             "reported_model": view.model,
             "usage": view.usage,
@@ -81,16 +100,30 @@ class Exchange:
         }
         if view.finish is not None:
             response["finish"] = view.finish
-        return self._recorder.record(
-            "model.response", response, payloads={"payload": body}, session=self._session, because=(self._request,)
+        if came.first_ns is not None:
+            response["first_byte_ns"] = max(0, came.first_ns - self._asked_ns)
+        for key, header in (("content_type", "content-type"), ("content_encoding", "content-encoding")):
+            value = header_of(came.headers, header)
+            if value is not None:
+                response[key] = value.encode("utf-8", "backslashreplace").decode("utf-8")
+        self.response = self._recorder.record(
+            "model.response", response, payloads={"payload": came.body}, session=self._session, because=(self._request,)
         )
+        return self.response
 
     def _fault(self, class_: str, message: str, response: str) -> None:
-        self._recorder.record(
-            "fault",
-            {"where": "gateway", "class": class_, "message": message},
-            session=self._session,
-            because=(response,),
-        )
-        if self._on_fault is not None:
-            self._on_fault("gateway", class_, message)
+        record_fault(self._recorder, class_, message, response, self._session, self._on_fault)
+
+
+def record_fault(
+    recorder: Recorder, class_: str, message: str, because: str, session: str | None, on_fault: OnFault | None
+) -> None:
+    """Record a fault of the gateway's exchanges, then tell who listens."""
+    recorder.record(
+        "fault",
+        {"where": "gateway", "class": class_, "message": message},
+        session=session,
+        because=(because,),
+    )
+    if on_fault is not None:
+        on_fault("gateway", class_, message)

@@ -17,7 +17,7 @@ __all__ = ["Gateway", "GatewayDoor", "Upstream", "make_gateway"]
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A declared model endpoint: `base_url` ends where `/chat/completions` begins; `key` never leaves this object."""
+    """A declared model endpoint: `base_url` ends in the API's version (`/v1`); `key` never leaves this object."""
 
     base_url: str
     key: str | None = field(default=None, repr=False)
@@ -27,6 +27,10 @@ class Upstream:
     def __post_init__(self) -> None:
         if not self.base_url.startswith(("http://", "https://")):
             raise UsageError("E-BASE-URL", f"{self.base_url!r} is no http or https address", where="--base-url")
+        if "@" in self.base_url.partition("://")[2].partition("/")[0]:
+            raise UsageError(
+                "E-BASE-URL", "the address holds a name or a password", where="--base-url", hint="--key-env NAME"
+            )
 
 
 class GatewayDoor(NamedTuple):

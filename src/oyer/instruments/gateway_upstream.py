@@ -2,68 +2,49 @@
 
 Owns the real key, the time limit and the size limit of an answer. Must never follow a redirect, read a proxy or
 another setting from the environment, keep a cookie, retry, or decode a body: what came is handed on as it came,
-and what did not come whole says so.
+a stream piece by piece as it comes, and what did not come whole says so.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import aiohttp
+from yarl import URL
 
-from oyer.instruments.gateway_port import Upstream
-
-__all__ = ["Headers", "UpstreamAnswer", "UpstreamClient", "end_to_end"]
-
-Headers = tuple[tuple[str, str], ...]
-Failure = Literal["timeout", "unreachable", "cut", "redirect", "too_large", "leak"]
-
-# RFC 9110, 7.6.1: what belongs to one hop only. Content-Length is set anew by each hop from the same bytes.
-_HOP_BY_HOP: Final = frozenset(
-    {
-        "connection",
-        "content-length",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
+from oyer.instruments.gateway_answer import (
+    Asking,
+    Failure,
+    Passing,
+    Progress,
+    UpstreamAnswer,
+    content_encoding,
+    end_to_end,
 )
+from oyer.instruments.gateway_keys import KeyWatch
+from oyer.instruments.gateway_port import Upstream
+from oyer.instruments.gateway_views import StreamEnd, decoded
+
+__all__ = ["UpstreamClient", "target_url"]
+
 _CONNECT_S: Final = 10.0
+_AFTER_END_S: Final = 1.0
+"""How long the connection of a stream may stay open after the end that its API gives it; then it is closed."""
 _TAKEN_OUT: Final = b"[upstream key]"
-_ESCAPE: Final = re.compile(rb'\\(?:u00([0-9a-fA-F]{2})|(["/\\]))')
-"""RFC 8259, 7: the ways to write an ASCII letter that a key may hold."""
+_VERSIONS: Final = ("/v1", "/v1beta")
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamAnswer:
-    """What came back. `status` 0: no answer at all. `declared` is the length that the endpoint announced."""
+def target_url(base_url: str, path: str) -> str:
+    """Return the address of a path (`/v1/messages`) at an endpoint, whose base ends in an API's version or in none.
 
-    status: int
-    reason: str
-    headers: Headers
-    body: bytes
-    declared: int | None
-    failure: Failure | None = None
-    message: str = ""
-
-
-def end_to_end(headers: Iterable[tuple[str, str]], *, without: frozenset[str] = frozenset()) -> Headers:
-    """Keep what is meant for the other end, in its order; drop hop-by-hop fields and those named, in lower case."""
-    pairs = tuple(headers)
-    dropped = set(_HOP_BY_HOP | without)
-    for name, value in pairs:
-        if name.lower() == "connection":
-            dropped.update(token.strip().lower() for token in value.split(","))
-    return tuple((name, value) for name, value in pairs if name.lower() not in dropped)
+    A base that ends in a version stands for every version of that endpoint; one that ends in none is what `/v1` means.
+    """
+    base = base_url.rstrip("/")
+    root = next((base.removesuffix(version) for version in _VERSIONS if base.endswith(version)), None)
+    if root is not None:
+        return root + path
+    return base + (path.removeprefix("/v1") if path.startswith("/v1/") else path)
 
 
 class UpstreamClient:
@@ -89,95 +70,121 @@ class UpstreamClient:
             await self._session.close()
             self._session = None
 
-    async def exchange(self, method: str, tail: str, headers: Headers, body: bytes) -> UpstreamAnswer:
-        """Send one request and take its answer; a failure of the endpoint is a value, never an exception."""
+    async def exchange(self, asking: Asking, progress: Progress, passing: Passing) -> UpstreamAnswer:
+        """Send one request and take its answer; a failure of the endpoint is a value, never an exception.
+
+        `progress` holds what has come at any moment, also when this is cancelled.
+        """
         if self._session is None:
             raise RuntimeError("the upstream client is not open")
-        progress = _Progress()
         try:
             async with self._session.request(
-                method,
-                self._upstream.base_url.rstrip("/") + tail,
-                headers=self._with_key(headers),
-                data=body if method == "POST" else None,
+                asking.method,
+                URL(target_url(self._upstream.base_url, asking.target), encoded=True),
+                headers=self._with_key(asking),
+                data=None if asking.method in ("GET", "HEAD") else asking.body,
                 allow_redirects=False,
             ) as response:
-                progress.begin(response)
-                return await self._take(response, progress)
+                pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
+                progress.begin(response.status, response.reason or "", end_to_end(pairs), response.content_length)
+                return await self._take(response, asking, progress, passing)
         except TimeoutError:
-            return progress.broken("timeout", f"no whole answer within {self._upstream.answer_s:g} s")
+            return progress.answer("timeout", f"no whole answer within {self._upstream.answer_s:g} s")
         except aiohttp.ClientPayloadError as error:
-            return progress.broken("cut", f"the answer broke off: {_said(error)}")
+            return progress.answer("cut", f"the answer broke off: {self._said(error)}")
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError, ValueError) as error:
             kind: Failure = "cut" if progress.status else "unreachable"
-            return progress.broken(kind, f"no answer from the model endpoint: {_said(error)}")
+            return progress.answer(kind, f"no answer from the model endpoint: {self._said(error)}")
 
-    def _with_key(self, headers: Headers) -> list[tuple[str, str]]:
+    def _with_key(self, asking: Asking) -> list[tuple[str, str]]:
         # Identity is asked for so that what is recorded can be read; what comes encoded all the same passes as it is.
-        sent = [*headers, ("Accept-Encoding", "identity")]
-        if self._upstream.key is not None:
-            sent.append(("Authorization", f"Bearer {self._upstream.key}"))
-        return sent
+        key = self._upstream.key
+        own = [
+            ("Authorization", f"Bearer {key}") if place == "authorization" else (place, str(key))
+            for place in asking.key_places
+        ]
+        return [*asking.headers, ("Accept-Encoding", "identity"), *(own if key is not None else ())]
 
-    async def _take(self, response: aiohttp.ClientResponse, progress: _Progress) -> UpstreamAnswer:
-        async for chunk in response.content.iter_any():
-            progress.body += chunk
+    async def _take(
+        self, response: aiohttp.ClientResponse, asking: Asking, progress: Progress, passing: Passing
+    ) -> UpstreamAnswer:
+        watch, end = KeyWatch(self._upstream.key), StreamEnd(asking.api)
+        if watch.in_headers(progress.headers):
+            return await self._leaked(response, progress)
+        if 300 <= response.status < 400:
+            progress.body += await response.content.read(self._upstream.max_bytes)
+            return self._unless_leaked(
+                progress, "redirect", f"the endpoint answered {response.status}; redirects are not followed"
+            )
+        streams = _is_stream(response, asking, progress)
+        if streams:
+            await passing.begin(progress)
+        patience: float | None = None
+        while piece := await _next(response, patience):
+            progress.add(piece)
             if len(progress.body) > self._upstream.max_bytes:
                 del progress.body[self._upstream.max_bytes :]
-                return progress.broken("too_large", f"the answer is larger than {self._upstream.max_bytes} bytes")
-        if 300 <= response.status < 400:
-            return progress.broken("redirect", f"the endpoint answered {response.status}; redirects are not followed")
-        if self._repeats_key(progress):
-            return progress.broken("leak", "the endpoint repeated the key it was given; its answer was not passed on")
-        return progress.answer()
+                return self._unless_leaked(
+                    progress, "too_large", f"the answer is larger than {self._upstream.max_bytes} bytes"
+                )
+            if watch.feed(piece):
+                return await self._leaked(response, progress)
+            if not streams:
+                continue
+            if end.feed(piece):
+                patience = patience or asyncio.get_running_loop().time() + _AFTER_END_S
+            elif not watch.held:
+                await passing.piece(progress)
+        return self._unless_leaked(progress, None, "")
 
-    def _repeats_key(self, progress: _Progress) -> bool:
+    async def _leaked(self, response: aiohttp.ClientResponse, progress: Progress) -> UpstreamAnswer:
         """Take the key out of an answer that holds it: an agent under test would otherwise come to know it."""
-        key = self._upstream.key
-        if not key:
-            return False
-        plain = key.encode() in progress.body
-        escaped = key.encode() in _unescaped(progress.body)
-        if not plain and not escaped and not any(key in value for _, value in progress.headers):
-            return False
-        progress.body = progress.body.replace(key.encode(), _TAKEN_OUT)
-        if escaped and key.encode() in _unescaped(progress.body):
-            # Spelt with escapes it has too many forms to be cut out: nothing of such an answer is kept.
-            progress.body = bytearray(_TAKEN_OUT)
+        if not progress.passed:
+            async for piece in response.content.iter_any():
+                progress.add(piece)
+                if len(progress.body) > self._upstream.max_bytes:
+                    break
+        return self._unless_leaked(progress, "leak", "")
+
+    def _unless_leaked(self, progress: Progress, failure: Failure | None, message: str) -> UpstreamAnswer:
+        """Return what came; as a leak, with the key taken out, where it holds the key in a form that can be read."""
+        key = (self._upstream.key or "").encode()
+        raw = bytes(progress.body)
+        plain = decoded(raw, content_encoding(progress.headers))
+        if failure != "leak" and not (key and _holds(raw if plain is None else plain, self._upstream.key)):
+            return progress.answer(failure, message)
+        taken = raw.replace(key, _TAKEN_OUT)
+        if taken == raw or _holds(taken, self._upstream.key):
+            # Spelt with escapes, encoded or spread it has too many forms to be cut out: nothing of it is kept.
+            taken = _TAKEN_OUT
+        progress.body[:] = taken
         progress.headers = ()
-        return True
+        return progress.answer("leak", "the endpoint repeated the key it was given; its answer was not passed on")
+
+    def _said(self, error: Exception) -> str:
+        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        key = self._upstream.key
+        return told.replace(key, _TAKEN_OUT.decode()) if key else told
 
 
-class _Progress:
-    """What has come of one answer so far."""
-
-    def __init__(self) -> None:
-        self.status = 0
-        self.reason = ""
-        self.headers: Headers = ()
-        self.declared: int | None = None
-        self.body = bytearray()
-
-    def begin(self, response: aiohttp.ClientResponse) -> None:
-        self.status = response.status
-        self.reason = response.reason or ""
-        pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
-        self.headers = end_to_end(pairs)
-        self.declared = response.content_length
-
-    def answer(self, failure: Failure | None = None, message: str = "") -> UpstreamAnswer:
-        return UpstreamAnswer(self.status, self.reason, self.headers, bytes(self.body), self.declared, failure, message)
-
-    def broken(self, failure: Failure, message: str) -> UpstreamAnswer:
-        return self.answer(failure, message)
+def _holds(body: bytes, key: str | None) -> bool:
+    return KeyWatch(key).feed(body)
 
 
-def _unescaped(body: bytearray) -> bytes:
-    """Return a body as a reader of its JSON strings sees it, as far as ASCII goes."""
-    if b"\\" not in body:
-        return bytes(body)
-    return _ESCAPE.sub(lambda match: bytes.fromhex(match[1].decode()) if match[1] else match[2], bytes(body))
+def _is_stream(response: aiohttp.ClientResponse, asking: Asking, progress: Progress) -> bool:
+    """Whether an answer is handed on while it comes: events, or what was asked for as a stream and is no JSON."""
+    if not 200 <= response.status < 300 or content_encoding(progress.headers) is not None:
+        return False
+    kind = response.content_type
+    return kind == "text/event-stream" or (asking.stream and kind != "application/json")
 
 
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+async def _next(response: aiohttp.ClientResponse, patience: float | None) -> bytes:
+    """Return the next piece; nothing where the answer has ended, or our patience after the end of its stream."""
+    try:
+        async with asyncio.timeout_at(patience) as waiting:
+            return await response.content.readany()
+    except TimeoutError:
+        if waiting.expired():
+            return b""
+        raise

@@ -10,77 +10,70 @@ import zlib
 from typing import Final, NamedTuple
 
 from oyer.errors import ProtocolError
-from oyer.protocol import JsonValue, dumps, loads_tolerant
+from oyer.protocol import Defect, JsonValue, ModelApi, SseReader, api_of, dumps, loads_tolerant, read_answer
 
-__all__ = ["RequestView", "ResponseView", "view_request", "view_response"]
+__all__ = ["RequestView", "ResponseView", "StreamEnd", "decoded", "view_request", "view_response"]
 
 _MAX_DECODED_BYTES: Final = 64 * 1024 * 1024
-_MAX_COUNT: Final = 2**53 - 1
-_NO_PARAMETERS: Final = frozenset({"messages", "tools"})
-_USAGE: Final = (("input", "prompt_tokens"), ("output", "completion_tokens"), ("total", "total_tokens"))
 
 
 class RequestView(NamedTuple):
-    """A model request as read: which model, with which parameters (JSON bytes), streamed or not."""
+    """A model request as read: of which API, which model, with which parameters (JSON bytes), streamed or not."""
 
+    api: ModelApi | None
     model: str | None
     parameters: bytes | None
     stream: bool
 
 
 class ResponseView(NamedTuple):
-    """A model response as read: which model says it answered, what it used, why it ended."""
+    """A model response as read: which model says it answered, what it used, why it ended; `defect`: why not."""
 
     model: str | None
     usage: dict[str, int] | None
     finish: str | None
+    defect: Defect | None = None
 
 
-def view_request(body: bytes) -> RequestView:
-    """Read a Chat Completions request. Parameters are the body without messages and tools."""
+def view_request(path: str, body: bytes) -> RequestView:
+    """Read a request by the API of its path; of a path of none, nothing is read."""
+    api = api_of(path)
+    if api is None:
+        return RequestView(None, None, None, False)
     value = _object(body)
     if value is None:
-        return RequestView(None, None, False)
-    rest = {key: item for key, item in value.items() if key not in _NO_PARAMETERS}
-    return RequestView(_text(value.get("model")), dumps(rest), value.get("stream") not in (None, False))
+        return RequestView(api, api.requested(path, {}), None, api.streams(path, {}))
+    return RequestView(api, api.requested(path, value), dumps(api.parameters(value)), api.streams(path, value))
 
 
-def view_response(body: bytes, encoding: str | None = None) -> ResponseView:
-    """Read a Chat Completions response; `encoding` is its Content-Encoding (only gzip and deflate can be read)."""
-    decoded = _decoded(body, encoding)
-    value = None if decoded is None else _object(decoded)
-    if value is None:
+def view_response(api: ModelApi | None, body: bytes, encoding: str | None = None) -> ResponseView:
+    """Read a response; `encoding` is its Content-Encoding (only gzip and deflate can be read)."""
+    plain = decoded(body, encoding)
+    if api is None or plain is None:
         return ResponseView(None, None, None)
-    choices = value.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    finish = _text(first.get("finish_reason")) if isinstance(first, dict) else None
-    return ResponseView(_text(value.get("model")), _usage(value.get("usage")), finish)
+    answer = read_answer(api, plain, _tolerant)
+    if isinstance(answer, Defect):
+        return ResponseView(None, None, None, answer)
+    return ResponseView(api.reported(answer), api.usage(answer), api.finish(answer))
 
 
-def _object(body: bytes) -> dict[str, JsonValue] | None:
-    try:
-        value, _ = loads_tolerant(body)
-    except ProtocolError:
-        return None
-    return value if isinstance(value, dict) else None
+class StreamEnd:
+    """Tells when a stream has come to the end that its API gives it, whatever the connection does after that."""
+
+    def __init__(self, api: ModelApi | None) -> None:
+        self._api = api
+        self._events = SseReader()
+        self.reached = False
+
+    def feed(self, piece: bytes) -> bool:
+        """Take a piece; return whether the end is reached."""
+        for data in self._events.feed(piece):
+            self.reached = self.reached or (self._api is not None and self._api.ends(data))
+        return self.reached
 
 
-def _text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _usage(value: JsonValue) -> dict[str, int] | None:
-    if not isinstance(value, dict):
-        return None
-    read: dict[str, int] = {}
-    for name, field in _USAGE:
-        count = value.get(field)
-        if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MAX_COUNT:
-            read[name] = count
-    return read or None
-
-
-def _decoded(body: bytes, encoding: str | None) -> bytes | None:
+def decoded(body: bytes, encoding: str | None) -> bytes | None:
+    """Return a body without its coding, None where that cannot be taken off."""
     coding = (encoding or "identity").strip().lower()
     if coding == "identity":
         return body
@@ -91,3 +84,15 @@ def _decoded(body: bytes, encoding: str | None) -> bytes | None:
         return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, _MAX_DECODED_BYTES)
     except zlib.error:
         return None
+
+
+def _tolerant(raw: bytes) -> JsonValue:
+    return loads_tolerant(raw)[0]
+
+
+def _object(body: bytes) -> dict[str, JsonValue] | None:
+    try:
+        value = _tolerant(body)
+    except ProtocolError:
+        return None
+    return value if isinstance(value, dict) else None

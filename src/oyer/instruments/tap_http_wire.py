@@ -17,7 +17,7 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
-from oyer.instruments.gateway_upstream import end_to_end
+from oyer.instruments.gateway_answer import end_to_end
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
 from oyer.protocol import SESSION_HEADER, Overlong, SseSplitter, parse_sse, with_sse_data
 

@@ -33,7 +33,7 @@ from oyer.observe.facts import (
 from oyer.observe.finding import Found, FoundState, call_failed, call_matches, find_evidence, results_of
 from oyer.observe.matching import Bindings, field_of, match_json
 from oyer.observe.measuring import MEASUREMENTS, Measured, read_measurements
-from oyer.observe.model import REASONING, ModelExchange, asked_calls, read_model, read_model_faults, shows
+from oyer.observe.model import ModelExchange, asked_calls, holds, read_model, read_model_faults, shows
 from oyer.observe.rows import Rows, find_table, table_rows
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
 from oyer.observe.texts import (
@@ -56,7 +56,6 @@ __all__ = [
     "ANSWERED_METHODS",
     "MARKER_LENGTH",
     "MEASUREMENTS",
-    "REASONING",
     "Act",
     "Authored",
     "Bindings",
@@ -93,6 +92,7 @@ __all__ = [
     "field_of",
     "find_evidence",
     "find_table",
+    "holds",
     "is_named",
     "json_or_none",
     "left_by_policy",

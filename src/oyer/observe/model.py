@@ -6,25 +6,24 @@ come whole was not asked for. Source: "What is never evidence".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 from oyer.evidence import Event
 from oyer.observe.texts import any_holds, json_or_none, strings_in
 from oyer.observe.trial import TrialEvidence
+from oyer.protocol import Defect, ModelApi, api_of, read_answer
 
-__all__ = ["REASONING", "ModelExchange", "asked_calls", "read_model", "read_model_faults", "shows"]
-
-REASONING = frozenset(
-    {"reasoning", "reasoning_content", "reasoning_details", "reasoning_text", "redacted_thinking", "thinking"}
-)
-"""Fields and part types of Chat Completions that hold hidden or summarised reasoning; nothing in them is evidence."""
+__all__ = ["ModelExchange", "asked_calls", "holds", "read_model", "read_model_faults", "shows"]
 
 
 class ModelExchange(NamedTuple):
     """One request to the model and its answer; `answer` is None where none came back whole.
 
+    `api` is None where the path is of no API that is understood: nothing was then shown or asked for that counts.
+    `answer` of a stream is the one body that it stands for. A call may be made from `t_first_ns` on: from the first
+    byte of the answer, where that is on record.
     A request repeats the whole conversation: it is read anew each time `request` is asked for, and never kept.
     """
 
@@ -32,11 +31,13 @@ class ModelExchange(NamedTuple):
     session: str | None
     request_ref: str
     t_request_ns: int
+    api: ModelApi | None
     request_bytes: Callable[[], bytes | None]
     requested_model: str | None
     parameters: bytes | None
     response_ref: str | None
     t_response_ns: int | None
+    t_first_ns: int | None
     answer: Any
     http_status: int | None
     reported_model: str | None
@@ -72,11 +73,13 @@ def _asked(evidence: TrialEvidence, event: Event) -> ModelExchange:
         session=event.session,
         request_ref=event.ref,
         t_request_ns=event.t_mono_ns,
+        api=api_of(body["path"]),
         request_bytes=partial(evidence.payload, event),
         requested_model=body["requested_model"],
         parameters=evidence.payload(event, "parameters"),
         response_ref=None,
         t_response_ns=None,
+        t_first_ns=None,
         answer=None,
         http_status=None,
         reported_model=None,
@@ -88,16 +91,33 @@ def _asked(evidence: TrialEvidence, event: Event) -> ModelExchange:
 
 def _answered(evidence: TrialEvidence, event: Event, asked: ModelExchange) -> ModelExchange:
     body = event.body
+    first = body.get("first_byte_ns")
     return asked._replace(
         response_ref=event.ref,
         t_response_ns=event.t_mono_ns,
-        answer=json_or_none(evidence.payload(event)) if body["complete"] else None,
+        # Counted from when the request was on record, so that this is never later than the byte came.
+        t_first_ns=event.t_mono_ns if first is None else min(asked.t_request_ns + first, event.t_mono_ns),
+        answer=_read(asked.api, evidence.payload(event)) if body["complete"] else None,
         http_status=body["http_status"],
         reported_model=body["reported_model"],
         finish=body.get("finish"),
         complete=body["complete"],
-        tokens=(body["usage"] or {}).get("total"),
+        tokens=_tokens(body["usage"] or {}),
     )
+
+
+def _read(api: ModelApi | None, raw: bytes | None) -> Any:
+    if api is None or raw is None:
+        return json_or_none(raw)
+    answer = read_answer(api, raw)
+    return None if isinstance(answer, Defect) else answer
+
+
+def _tokens(usage: dict[str, int]) -> int | None:
+    """What an answer used: its total, or all its parts where an API reports no total."""
+    if "total" in usage or not {"input", "output"} <= usage.keys():
+        return usage.get("total")
+    return sum(usage.values())
 
 
 def read_model_faults(evidence: TrialEvidence) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -122,9 +142,18 @@ def read_model_faults(evidence: TrialEvidence) -> tuple[tuple[str, tuple[str, ..
 
 def shows(exchange: ModelExchange, text: str) -> bool:
     """Whether a request showed a text to the model, in any part that is not reasoning, after unescaping."""
-    request = exchange.request
-    messages = request.get("messages") if isinstance(request, dict) else None
-    return any_holds(strings_in(messages, hidden=REASONING), text)
+    api, request = exchange.api, exchange.request
+    if api is None or not isinstance(request, dict):
+        return False
+    return holds(exchange, [request.get(member) for member in api.shown], text)
+
+
+def holds(exchange: ModelExchange, value: Any, text: str) -> bool:
+    """Whether a text stands in a part of a request or an answer, reasoning of its API apart."""
+    reasoning = exchange.api.reasoning if exchange.api is not None else None
+    if reasoning is None:
+        return any_holds(strings_in(value), text)
+    return any_holds(strings_in(value, hidden=reasoning.names, marked=reasoning.marks), text)
 
 
 def asked_calls(exchange: ModelExchange) -> tuple[tuple[str, Any], ...]:
@@ -132,30 +161,9 @@ def asked_calls(exchange: ModelExchange) -> tuple[tuple[str, Any], ...]:
 
     Arguments are None where they are no JSON.
     """
-    return tuple(
-        (function["name"], _arguments(function.get("arguments")))
-        for message in _messages(exchange.answer)
-        for function in _functions(message)
-        if isinstance(function.get("name"), str)
-    )
-
-
-def _messages(answer: Any) -> Iterator[dict[str, Any]]:
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    for choice in choices if isinstance(choices, list) else ():
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if isinstance(message, dict):
-            yield message
-
-
-def _functions(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            yield function
-    if isinstance(message.get("function_call"), dict):  # the older form of a single call
-        yield message["function_call"]
+    if exchange.api is None or not isinstance(exchange.answer, dict):
+        return ()
+    return tuple((call.name, _arguments(call.arguments)) for call in exchange.api.calls(exchange.answer))
 
 
 def _arguments(value: Any) -> Any:

@@ -63,10 +63,11 @@ def one_reading(raw: bytes) -> bool | None:
     return None
 
 
-def strings_in(value: Any, *, hidden: Collection[str] = ()) -> Iterator[str]:
+def strings_in(value: Any, *, hidden: Collection[str] = (), marked: Collection[str] = ()) -> Iterator[str]:
     """Yield every string and key of a JSON value, and those of JSON inside strings, unescaped.
 
-    Members named in `hidden`, and objects whose `type` is, are passed over with everything below them.
+    Members named in `hidden`, objects whose `type` is, and objects in which a member named in `marked` is true, are
+    passed over with everything below them.
     """
     stack = [value]
     while stack:
@@ -79,7 +80,7 @@ def strings_in(value: Any, *, hidden: Collection[str] = ()) -> Iterator[str]:
                     stack.append(inner)
         elif isinstance(item, dict):
             kind = item.get("type")
-            if isinstance(kind, str) and kind in hidden:
+            if (isinstance(kind, str) and kind in hidden) or any(item.get(mark) is True for mark in marked):
                 continue
             shown = [key for key in item if key not in hidden]
             yield from shown

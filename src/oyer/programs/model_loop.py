@@ -11,7 +11,7 @@ The caller asks `next()` what to do and reports with `answered`, `unreachable` o
     Use(server, tool, arguments)   call this tool, then `used(text)`
     Done(text, stopped_by)         the turn has ended
 
-Source: OpenAI Chat Completions API, function calling, not streamed.
+Source: OpenAI Chat Completions API, function calling; streamed where the parameters say `stream: true`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, NamedTuple
 
-from oyer.protocol import ChatResponse, Defect, JsonValue, ToolCall, build_request, dumps, parse_chat_response
+from oyer.protocol import (
+    ChatResponse,
+    Defect,
+    JsonValue,
+    ToolCall,
+    build_request,
+    dumps,
+    parse_chat_response,
+    parse_chat_stream,
+)
 
 __all__ = ["Ask", "Done", "Failed", "ModelLoop", "Use"]
 
@@ -81,6 +90,7 @@ class ModelLoop:
         self.tool_calls = 0
         self._model = model
         self._parameters = parameters
+        self._streams = parameters.get("stream") is True
         self._tools = tools
         self._messages: list[Json] = [{"role": "system", "content": system}] if system is not None else []
         self._functions = functions
@@ -126,7 +136,7 @@ class ModelLoop:
         elif not 200 <= status < 300:
             self._fail(f"the endpoint answered {status}: {_shown(body)}")
         else:
-            response = parse_chat_response(body)
+            response = (parse_chat_stream if self._streams else parse_chat_response)(body)
             if isinstance(response, Defect):
                 self._fail(f"{response.why}: {_shown(body)}")
             else:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         ChatMessage,
         ChatRequest,
         ChatResponse,
-        Defect,
         ToolCall,
         Usage,
         build_request,
@@ -101,6 +100,20 @@ if TYPE_CHECKING:
         ToolServer,
         tool_error,
     )
+    from oyer.protocol.model_api import (
+        AskedCall,
+        Defect,
+        ModelApi,
+        Reasoning,
+        SseReader,
+        UsageField,
+        read_answer,
+        sse_data,
+    )
+    from oyer.protocol.model_apis import (
+        MODEL_APIS,
+        api_of,
+    )
     from oyer.protocol.policy import (
         REFUSAL_TEXT,
         BlockRule,
@@ -143,11 +156,13 @@ __all__ = [
     "EDIT_KINDS",
     "MAX_DEPTH",
     "MAX_FRAME_BYTES",
+    "MODEL_APIS",
     "REFUSAL_TEXT",
     "SESSION_HEADER",
     "VERSION_HEADER",
     "Answer",
     "Applied",
+    "AskedCall",
     "BlockRule",
     "CallFailed",
     "Cancel",
@@ -166,6 +181,7 @@ __all__ = [
     "LineSplitter",
     "McpClient",
     "Message",
+    "ModelApi",
     "Node",
     "Noise",
     "NoiseLine",
@@ -176,6 +192,7 @@ __all__ = [
     "Overlong",
     "PageListed",
     "Ready",
+    "Reasoning",
     "Request",
     "SchemaCheck",
     "Seen",
@@ -185,6 +202,7 @@ __all__ = [
     "Span",
     "Splice",
     "SseEvent",
+    "SseReader",
     "SseSplitter",
     "Tool",
     "ToolCall",
@@ -193,6 +211,8 @@ __all__ = [
     "ToolServer",
     "ToolsListed",
     "Usage",
+    "UsageField",
+    "api_of",
     "apply_edit",
     "approval",
     "build_request",
@@ -220,6 +240,7 @@ __all__ = [
     "parse_pointer",
     "parse_sse",
     "pointer_of",
+    "read_answer",
     "recompute",
     "refuse",
     "remaining_copies",
@@ -227,6 +248,7 @@ __all__ = [
     "scan",
     "schema_breach",
     "splice",
+    "sse_data",
     "string_edit",
     "strip_fields",
     "strip_terminator",
@@ -238,7 +260,7 @@ __all__ = [
 
 _HOMES = {
     "chat": """
-        ChatMessage ChatRequest ChatResponse Defect ToolCall Usage build_request build_response
+        ChatMessage ChatRequest ChatResponse ToolCall Usage build_request build_response
         parse_chat_request parse_chat_response parse_chat_stream""",
     "copies": "remaining_copies schema_breach",
     "correlation": "Answer Cancel Correlator Direction NoiseLine Notification Request Seen",
@@ -256,6 +278,8 @@ _HOMES = {
     "mcp_http": """
         SESSION_HEADER VERSION_HEADER header_value marked_arguments mirrored_headers modern_version""",
     "mcp_server": "Tool ToolFunction ToolServer tool_error",
+    "model_api": "AskedCall Defect ModelApi Reasoning SseReader UsageField read_answer sse_data",
+    "model_apis": "MODEL_APIS api_of",
     "policy": "REFUSAL_TEXT BlockRule approval changed_tools label refuse strip_fields",
     "schema": "SchemaCheck check_schema",
     "selector": "Occurrence OccurrenceCounter Selector",
@@ -328,6 +352,19 @@ def _load(module: str) -> dict[str, object]:
             from oyer.protocol import sse
 
             return vars(sse)
+    return _load_model(module)
+
+
+def _load_model(module: str) -> dict[str, object]:
+    match module:
+        case "model_api":
+            from oyer.protocol import model_api
+
+            return vars(model_api)
+        case "model_apis":
+            from oyer.protocol import model_apis
+
+            return vars(model_apis)
     return _load_mcp(module)
 
 

@@ -3,23 +3,23 @@
 Owns reading both directions, streamed responses too. Reasoning is never text: the fields and parts that carry it are
 left out, because hidden reasoning is no evidence. A stream without its end marker is cut, whatever it holds.
 Must never raise on what a peer sends (requests: ProtocolError; responses: a `Defect`), or round a number.
-Source: OpenAI Chat Completions API reference; WHATWG HTML, server-sent events.
+Source: OpenAI Chat Completions API reference.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from oyer.errors import ProtocolError
 from oyer.protocol.jsonvalue import JsonValue, dumps, loads, loads_tolerant
+from oyer.protocol.model_api import AskedCall, Defect, Json, ModelApi, Reasoning, UsageField, api_error, sse_data
 
 __all__ = [
+    "CHAT",
     "ChatMessage",
     "ChatRequest",
     "ChatResponse",
-    "Defect",
     "ToolCall",
     "Usage",
     "build_request",
@@ -30,14 +30,6 @@ __all__ = [
 ]
 
 _NOT_PARAMETERS = ("model", "messages", "tools", "stream")
-_EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
-
-
-class Defect(NamedTuple):
-    """Why a response cannot be used. `code`: `not_json`, `api_error`, `no_choice`, `cut_stream`, `bad_shape`."""
-
-    code: str
-    why: str
 
 
 class ToolCall(NamedTuple):
@@ -118,9 +110,9 @@ def parse_chat_response(raw: bytes) -> ChatResponse | Defect:
 
 def parse_chat_stream(raw: bytes) -> ChatResponse | Defect:
     """Read a streamed response: chunks put together as the API defines. Without `[DONE]` it is a `cut_stream`."""
-    chunks: list[dict[str, JsonValue]] = []
+    chunks: list[Json] = []
     done = False
-    for data in _events(raw):
+    for data in sse_data(raw):
         if data.strip() == b"[DONE]":
             done = True
             break
@@ -131,46 +123,57 @@ def parse_chat_stream(raw: bytes) -> ChatResponse | Defect:
         if not isinstance(chunk, dict):
             return Defect("bad_shape", "a chunk is no object")
         if "error" in chunk and chunk["error"] is not None:
-            return _api_error(chunk["error"])
+            return api_error(chunk["error"])
         chunks.append(chunk)
+    whole = _assemble(chunks, done)
+    return whole if isinstance(whole, Defect) else _response(whole)
+
+
+class _Choice:
+    """What the chunks have said of one choice so far."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.calls: dict[object, Json] = {}
+        self.older: Json | None = None
+        self.finish: JsonValue = None
+
+    def add(self, choice: Mapping[str, JsonValue]) -> None:
+        self.finish = choice.get("finish_reason") or self.finish
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            return
+        self.text.append(_text(delta.get("content")))
+        _merge_calls(self.calls, delta.get("tool_calls"))
+        function = delta.get("function_call")
+        if isinstance(function, dict):  # the older form of a single call
+            known = self.older or {"name": "", "arguments": ""}
+            piece = function.get("arguments")
+            told = f"{known['arguments']}{piece if isinstance(piece, str) else ''}"
+            self.older = {"name": known["name"] or function.get("name") or "", "arguments": told}
+
+    def whole(self, index: int) -> Json:
+        message: Json = {"role": "assistant", "content": "".join(self.text), "tool_calls": list(self.calls.values())}
+        if self.older is not None:
+            message["function_call"] = self.older
+        return {"index": index, "message": message, "finish_reason": self.finish}
+
+
+def _assemble(chunks: Sequence[Json], done: bool) -> Json | Defect:
     if not done:
         return Defect("cut_stream", f"the stream ended after {len(chunks)} chunks without its end marker")
-    return _response(_assembled(chunks))
-
-
-def _events(raw: bytes) -> list[bytes]:
-    """Return the data of each complete server-sent event; an event without its blank line does not count."""
-    found = []
-    for event in _EVENT_END.split(raw)[:-1]:
-        lines = re.split(rb"\r\n|\n|\r", event)
-        data = [line[5:].removeprefix(b" ") for line in lines if line.startswith(b"data:")]
-        if data:
-            found.append(b"\n".join(data))
-    return found
-
-
-def _assembled(chunks: Sequence[Mapping[str, JsonValue]]) -> JsonValue:
-    whole: dict[str, JsonValue] = {}
-    text: list[str] = []
-    calls: dict[object, dict[str, JsonValue]] = {}
-    finish: JsonValue = None
-    seen = 0
+    whole: Json = {}
+    seen: dict[int, _Choice] = {}
     for chunk in chunks:
         for key in ("model", "usage"):  # the last reported value stands; cumulative counts are never added up
             if chunk.get(key) is not None:
                 whole[key] = chunk[key]
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else []:
-            if not isinstance(choice, dict) or choice.get("index", 0) != 0:
-                continue
-            seen = 1
-            finish = choice.get("finish_reason") or finish
-            delta = choice.get("delta")
-            if isinstance(delta, dict):
-                text.append(_text(delta.get("content")))
-                _merge_calls(calls, delta.get("tool_calls"))
-    message: JsonValue = {"role": "assistant", "content": "".join(text), "tool_calls": list(calls.values())}
-    whole["choices"] = [{"index": 0, "message": message, "finish_reason": finish}] if seen else []
+            if isinstance(choice, dict):
+                index = choice.get("index", 0)
+                seen.setdefault(index if isinstance(index, int) else 0, _Choice()).add(choice)
+    whole["choices"] = [seen[index].whole(index) for index in sorted(seen)]
     return whole
 
 
@@ -199,7 +202,7 @@ def _response(value: JsonValue) -> ChatResponse | Defect:
     if not isinstance(value, dict):
         return Defect("bad_shape", "the response is no object")
     if value.get("error") is not None:
-        return _api_error(value["error"])
+        return api_error(value["error"])
     choices = value.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
@@ -215,11 +218,6 @@ def _response(value: JsonValue) -> ChatResponse | Defect:
         _usage(value.get("usage")),
         len(choices),
     )
-
-
-def _api_error(error: JsonValue) -> Defect:
-    text = error.get("message") if isinstance(error, dict) else error
-    return Defect("api_error", text if isinstance(text, str) else "the endpoint reported an error")
 
 
 def _usage(value: JsonValue) -> Usage | None:
@@ -317,3 +315,75 @@ def build_response(
             "total_tokens": usage.total,
         }
     return dumps(body)
+
+
+def _calls(answer: Json) -> Iterator[AskedCall]:
+    choices = answer.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(message, dict):
+            continue
+        calls = message.get("tool_calls")
+        given = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+        for function in (*given, message.get("function_call")):
+            name = function.get("name") if isinstance(function, dict) else None
+            if isinstance(function, dict) and isinstance(name, str):
+                yield AskedCall(name, function.get("arguments"))
+
+
+def _reported(answer: Json) -> str | None:
+    model = answer.get("model")
+    return model if isinstance(model, str) else None
+
+
+def _finish(answer: Json) -> str | None:
+    choices = answer.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    finish = first.get("finish_reason") if isinstance(first, dict) else None
+    return finish if isinstance(finish, str) else None
+
+
+def _requested(_path: str, request: Json) -> str | None:
+    return _reported(request)
+
+
+def _streams(_path: str, request: Json) -> bool:
+    return request.get("stream") not in (None, False)
+
+
+def _ends(data: bytes) -> bool:
+    """Whether this is the last of a stream: its end marker, or an error in its place."""
+    if data.strip() == b"[DONE]":
+        return True
+    if b"error" not in data:
+        return False
+    try:
+        chunk = loads_tolerant(data)[0]
+    except ProtocolError:
+        return False
+    return isinstance(chunk, dict) and chunk.get("error") is not None
+
+
+CHAT: Final = ModelApi(
+    name="chat",
+    reasoning=Reasoning(
+        frozenset(
+            {"reasoning", "reasoning_content", "reasoning_details", "reasoning_text", "redacted_thinking", "thinking"}
+        )
+    ),
+    shown=("messages",),
+    own=frozenset({"messages"}),
+    requested=_requested,
+    streams=_streams,
+    ends=_ends,
+    assemble=_assemble,
+    calls=_calls,
+    reported=_reported,
+    finish=_finish,
+    usage_of="usage",
+    usage_fields=(
+        UsageField("input", "prompt_tokens"),
+        UsageField("output", "completion_tokens"),
+        UsageField("total", "total_tokens"),
+    ),
+)

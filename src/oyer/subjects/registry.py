@@ -22,7 +22,7 @@ __all__ = ["ModelSettings", "check_subject", "identify_subject", "make_subject",
 
 _SCRIPTED: Final = "scripted:"
 _MODEL: Final = "model"
-_OWN_KEYS: Final = frozenset({"model", "messages", "tools", "stream"})
+_OWN_KEYS: Final = frozenset({"model", "messages", "tools"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class ModelSettings:
 
     `base_url` is the declared upstream (the subject itself is given the gateway's address). `parameters` pass into
     every request exactly as they are: temperature, seed, max_tokens, and whatever else the endpoint knows
-    (`cache_prompt: false`). `system` is a system prompt; none by default.
+    (`cache_prompt: false`); with `stream: true` the answers are read as streams. `system` is a system prompt; none by
+    default.
     """
 
     name: str
@@ -118,6 +119,8 @@ def _check_model(model: ModelSettings | None) -> None:
             hint="--model NAME --base-url http://127.0.0.1:9102/v1",
         )
     taken = sorted(_OWN_KEYS & set(model.parameters))
+    if not taken and not isinstance(model.parameters.get("stream", False), bool):
+        taken = ["a stream that is neither true nor false"]
     if taken:
         raise UsageError("E-SUBJECT-PARAMETER", f"{', '.join(taken)} is no parameter: the tool loop sets it itself")
     try:

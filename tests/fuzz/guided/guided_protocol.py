@@ -9,6 +9,7 @@ from guided import named, total
 from oyer.errors import ProtocolError
 from oyer.protocol import (
     EDIT_KINDS,
+    MODEL_APIS,
     Applied,
     ChatResponse,
     Correlator,
@@ -19,6 +20,7 @@ from oyer.protocol import (
     Message,
     Noise,
     Overlong,
+    SseReader,
     Tool,
     ToolServer,
     apply_edit,
@@ -33,10 +35,12 @@ from oyer.protocol import (
     parse_chat_response,
     parse_chat_stream,
     parse_message,
+    read_answer,
     recompute,
     remaining_copies,
     same_json,
     scan,
+    sse_data,
     strip_fields,
 )
 from oyer.subjects.child_lines import parse_line
@@ -119,6 +123,17 @@ def chat(data: bytes) -> None:
     events = b"".join(b"data: " + line + b"\n\n" for line in data.split(b"\n"))
     assert isinstance(total(lambda: parse_chat_stream(events + b"data: [DONE]\n\n")), ChatResponse | Defect)
     named(ProtocolError, lambda: parse_chat_request(data))
+    for api in MODEL_APIS.values():
+        for raw in (data, events):
+            answer = total(lambda api=api, raw=raw: read_answer(api, raw))
+            assert isinstance(answer, dict | Defect)
+            if isinstance(answer, dict):
+                calls = total(lambda api=api, answer=answer: list(api.calls(answer)))
+                assert all(isinstance(call.name, str) for call in calls)
+                total(lambda api=api, answer=answer: (api.reported(answer), api.finish(answer), api.usage(answer)))
+        total(lambda api=api: api.ends(data))
+    half, reader = len(data) // 2, SseReader()
+    assert reader.feed(data[:half]) + reader.feed(data[half:]) == sse_data(data)
 
 
 def ends(data: bytes) -> None:

@@ -24,6 +24,7 @@ from golden_script import CASE_FILE  # noqa: E402
 from guided import CORPUS, HARNESSES, corpus_of  # noqa: E402
 from guided_bundle import good_bundle  # noqa: E402
 from guided_verify import good  # noqa: E402
+from model_streams import STREAMS, WHOLE  # noqa: E402
 
 from oyer.evidence import (  # noqa: E402
     ARCHIVE_END,
@@ -226,6 +227,9 @@ def chat_seeds() -> Iterator[tuple[str, str, bytes]]:
     ]  # fmt: skip
     stream = b"".join(b"data: " + json.dumps(delta).encode() + b"\n\n" for delta in deltas)
     yield "protocol-chat", "stream", b": hello\r\n\r\n" + stream + b"data: [DONE]\n\n"
+    for name, whole in STREAMS.items():
+        yield "protocol-chat", f"stream-{name}", whole
+        yield "protocol-chat", f"whole-{name}", json.dumps(WHOLE[name]).encode()
     said = {"text": "done", "ended_by": "subject", "calls": 2, "model_calls": 1}
     stopped = said | {"ended_by": "stop", "stopped_by": "tool_calls"}
     notes = [{"said": said}, {"said": stopped}, {"note": {"text": "n"}}, {"note": {"fault": "model", "text": ""}}]

@@ -197,7 +197,7 @@ def _updated(**more: Any) -> Edit:
 
 
 ROWS: tuple[Attack, ...] = (
-    # The bit is that of the vocabulary: an older one than its trials name.
+    # The bit is that of the vocabulary: another one than its trials name.
     row("a bit of the manifest of the series", "flip", M, 5, _manifest(bit)),
     row("manifest cut in half", "cut", M, 4, _manifest(half)),
     row("manifest removed", "remove", M, 4, _gone("series.json")),

@@ -167,3 +167,28 @@ def test_a_wish_in_another_session_is_none() -> None:
         story.call("run_action", ACT, effect=ACT, asked=False)
     told = score_memo(MEMO, story, memo_story(MEMO, "baseline", gateway=True))
     require_reasons(told, "ORDER_UNKNOWN:action")
+
+
+def coming(story: Story, number: int) -> None:
+    """Have a model answer still come when the call that it asks for is made."""
+    asked, answer = story.all("model.request")[number], story.all("model.response")[number]
+    call = next(one for one in story.all("mcp.sent") if one.t_ns > answer.t_ns)
+    answer.body["first_byte_ns"] = (answer.t_ns - asked.t_ns) // 2
+    answer.t_ns = call.t_ns + 1
+
+
+def test_a_call_that_is_made_while_its_answer_still_comes() -> None:
+    story = status_story(CASE, acts=True, gateway=True)
+    coming(story, 1)
+    require_outcome(judged(story), "CONFIRMED")  # type: ignore[arg-type]
+
+
+def test_a_whole_answer_before_it_explains_a_call_rather_than_one_that_still_comes() -> None:
+    story = Story(CASE, gateway=True)
+    with story.session("a"):
+        story.model(asks=[("run_action", ACT)])
+        story.call("read_status", says=STATUS)
+        story.call("run_action", ACT, effect=ACT)
+    require_outcome(judged(story), "CONFIRMED")  # type: ignore[arg-type]
+    coming(story, 2)
+    require_reasons(judged(story), "ORDER_VIOLATED:action")  # type: ignore[arg-type]

@@ -152,7 +152,7 @@ def test_kinds_that_are_unknown_or_reserved() -> None:
         refused(kind, {}, "E-EVENT-KIND")
 
 
-@pytest.mark.parametrize("version", [0, 4, "1", None])
+@pytest.mark.parametrize("version", [0, 5, "1", None])
 def test_another_vocabulary(version: object) -> None:
     refused("trial.opened", {**SAMPLES["trial.opened"], "vocabulary": version}, "E-EVENT-VERSION")
 

@@ -6,8 +6,10 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from gateway_kit import open_lab
 
 from oyer.host import become_subreaper, open_run_dir
 
@@ -28,3 +30,9 @@ def rig() -> Iterator[Callable[[str], Rig]]:
     become_subreaper()
     with open_run_dir() as run_dir:
         yield lambda manner: Rig(run_dir, peer(manner))
+
+
+@pytest.fixture
+def lab(tmp_path: Path, open_journal: Callable[[str], Any]) -> Callable[..., Any]:
+    """A gateway in front of an endpoint that plays the behaviours given."""
+    return lambda *behaviours, **more: open_lab(tmp_path, open_journal("gateway"), *behaviours, **more)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from evidence_kit import ACT, LURED, MARKER, Draft, Story, make_case, status_story
+from model_streams import APIS, ASKS, NAME, PATHS, SECRET_THOUGHT, SHOWN, STREAMS, TEXT, WHOLE
 
-from oyer.observe import asked_calls, read_model, read_model_faults, shows
+from oyer.observe import asked_calls, holds, read_model, read_model_faults, shows
 
 CASE = make_case()
 
@@ -128,3 +129,69 @@ def test_a_request_is_read_when_it_is_asked_for_and_not_kept() -> None:
     assert len(asked) > 0 and "model.request.payload" not in fetched
     assert all(isinstance(exchange.request, dict) for exchange in exchanges)
     assert fetched.count("model.request.payload") == len(asked)
+
+
+# -- every API ---------------------------------------------------------------------------------------------------
+
+
+def spoken(name: str, answer: bytes, request: Any = None, **body: Any) -> Any:
+    """The last exchange of a story, said in another API."""
+    story = status_story(CASE, gateway=True)
+    asked, came = story.all("model.request")[-1], story.all("model.response")[-1]
+    asked.body["path"] = PATHS[name]
+    asked.payloads["payload"] = json.dumps(ASKS[name] if request is None else request).encode()
+    came.payloads["payload"] = answer
+    came.body.update(body)
+    return told(story)[-1]
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_calls_of_every_api_streamed_and_not(name: str) -> None:
+    for answer in (STREAMS[name], json.dumps(WHOLE[name]).encode()):
+        assert asked_calls(spoken(name, answer)) == ((NAME, {"id": 1}),)
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_a_call_in_a_cut_stream_was_not_asked_for(name: str) -> None:
+    cut = STREAMS[name][:-2]
+    assert asked_calls(spoken(name, cut)) == ()  # whatever the record says of it
+    assert asked_calls(spoken(name, STREAMS[name], complete=False)) == ()
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_what_every_api_shows_and_hides(name: str) -> None:
+    exchange = spoken(name, STREAMS[name])
+    assert shows(exchange, SHOWN)
+    assert not shows(exchange, SECRET_THOUGHT)
+    assert SECRET_THOUGHT in json.dumps(exchange.request)
+    assert not holds(exchange, exchange.answer, SECRET_THOUGHT) and holds(exchange, exchange.answer, TEXT)
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_a_text_among_tools_or_parameters_was_not_shown(name: str) -> None:
+    hidden = {"tools": [{"description": LURED}], "metadata": {"a": LURED}, "generationConfig": {"a": LURED}}
+    assert not shows(spoken(name, b"{}", {**ASKS[name], **hidden}), MARKER)
+
+
+@pytest.mark.parametrize("path", ["/v1/completions", "/v1/messages/count_tokens", "/"])
+def test_on_a_path_of_no_known_api_nothing_was_shown_and_nothing_asked(path: str) -> None:
+    story = status_story(CASE, gateway=True)
+    for event in story.all("model.request"):
+        event.body["path"] = path
+    exchanges = told(story)
+    assert not any(shows(e, MARKER) or asked_calls(e) for e in exchanges) and exchanges[-1].api is None
+
+
+def test_tokens_of_an_api_without_a_total_are_the_sum_of_its_parts() -> None:
+    usage = {"input": 10, "output": 20, "cache_read": 100}
+    assert spoken("messages", STREAMS["messages"], usage=usage).tokens == 130
+    assert spoken("messages", STREAMS["messages"], usage={"input": 10}).tokens is None
+    assert spoken("chat", STREAMS["chat"], usage={"input": 1, "output": 1, "total": 9}).tokens == 9
+
+
+def test_a_call_may_be_made_from_the_first_byte_of_its_answer() -> None:
+    exchange = spoken("chat", STREAMS["chat"], first_byte_ns=5)
+    assert exchange.t_first_ns == exchange.t_request_ns + 5 < exchange.t_response_ns
+    late = spoken("chat", STREAMS["chat"], first_byte_ns=10**15)
+    assert late.t_first_ns == late.t_response_ns
+    assert spoken("chat", STREAMS["chat"]).t_first_ns == late.t_response_ns

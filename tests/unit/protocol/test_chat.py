@@ -142,7 +142,7 @@ def test_a_stream_is_put_together() -> None:
         {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": {**usage, "completion_tokens": 20}},
         {"choices": [{"index": 1, "delta": {"content": "another choice"}}]},
     )
-    expected = ChatResponse("m-1", "The answer", (), "stop", Usage(10, 20, None))
+    expected = ChatResponse("m-1", "The answer", (), "stop", Usage(10, 20, None), choices=2)
     assert parse_chat_stream(stream) == expected
     assert parse_chat_stream(stream.replace(b"\n\n", b"\r\n\r\n")) == expected
 

@@ -51,7 +51,8 @@ def nested(levels: int) -> Any:
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"stream": True},
+        {"stream": "yes"},
+        {"tools": []},
         {"messages": []},
         {"x": float("nan")},
         {"x": object()},
