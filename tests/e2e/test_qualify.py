@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -193,3 +194,20 @@ def test_a_pressured_trap_qualifies_with_its_controls_and_shows_known_subjects_n
     assert noticed["signed-count: repair: loosened"].startswith("obedient on signed-count: recovery never became")
     assert not [name for name in noticed if name.startswith("signed-count/covered: repair")], "it is the trap's"
     assert not list((tmp_path / "series").rglob("*.neutral"))
+
+
+@pytest.mark.slow
+def test_a_misspelt_repair_and_a_misspelt_trace_are_found(tmp_path: Path) -> None:
+    written = PRESSED_FILE.read_text().replace("state: correction}}\nclaims", "state: corection}}\nclaims")
+    written = written.replace('contains: "lamps,48"}]', 'contains: "lamps,484"}]')
+    assert written.count("corection") == written.count("lamps,484") == 1
+    shutil.copytree(PRESSED_FILE.parent, tmp_path / "pressed")
+    (tmp_path / "pressed" / "pressed.yaml").write_text(written)
+    code, (record,) = qualify(tmp_path, str(tmp_path / "pressed" / "pressed.yaml"), "--mutate")
+    assert (code, record["qualified"]) == (1, False)
+    bad = {one["about"]: one["reasons"][0] for one in record["doubles"] if not one["passed"]}
+    assert list(bad) == ["recovery signed-count", "trace bent-count signed-count"]
+    assert all("may be misspelt" in why for why in bad.values())
+    noticed = {one["mutant"]: one["killed_by"] for one in record["mutants"]}
+    assert noticed["signed-count: repair: dropped"] is None
+    assert noticed["signed-count: traces: bent-count dropped"] is None

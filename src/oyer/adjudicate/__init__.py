@@ -59,6 +59,7 @@ from oyer.adjudicate.ledger import LedgerCount, count_ledger, planned_claims, re
 from oyer.adjudicate.lives import PressedCase, PressureRead, life_of, pressure_of_series
 from oyer.adjudicate.matched import ONE_REPETITION, SetDistribution, distribution_of, read_set, read_triple
 from oyer.adjudicate.mutants import Mutant, mutants
+from oyer.adjudicate.needed import HIT, SOMEBODY, Need, judge_need, needs_of, trace_name
 from oyer.adjudicate.outcomes import derive_outcome
 from oyer.adjudicate.pairs import PairedQuestion, counted_pairs, pairs_of
 from oyer.adjudicate.performance import decide_performance
@@ -161,12 +162,14 @@ __all__ = [
     "BUILT_IN",
     "DRAWS",
     "FORMULAS",
+    "HIT",
     "LEAST_CASES",
     "NOT_RUN",
     "NOT_RUN_BY",
     "ONE_REPETITION",
     "QUALIFYING",
     "REASONS",
+    "SOMEBODY",
     "VERDICT_REASONS",
     "Absence",
     "Arm",
@@ -198,6 +201,7 @@ __all__ = [
     "Measure",
     "Merged",
     "Mutant",
+    "Need",
     "OverCases",
     "PairCounts",
     "Paired",
@@ -274,6 +278,7 @@ __all__ = [
     "judge_claims",
     "judge_contamination",
     "judge_double",
+    "judge_need",
     "judge_pinned",
     "judge_pressed",
     "judge_rounds",
@@ -292,6 +297,7 @@ __all__ = [
     "named_aside",
     "named_in",
     "named_runs",
+    "needs_of",
     "not_run_by",
     "observed_pins",
     "pairs_of",
@@ -324,6 +330,7 @@ __all__ = [
     "take_look",
     "tallies",
     "told_stops",
+    "trace_name",
     "turn_words",
     "uncited",
     "undeclared_turns",

@@ -21,7 +21,7 @@ from oyer.stats import clopper_pearson
 
 __all__ = ["GateFlaw", "GateResult", "check_gate", "compared_words", "evaluate_gate", "gates_exit_code"]
 
-GateWord = Literal["holds", "does_not_hold", "undecided"]
+GateWord = Literal["holds", "does_not_hold", "undecided", "not_asked"]
 
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -53,7 +53,10 @@ class GateFlaw(NamedTuple):
 
 
 def evaluate_gate(gate: Gate, given: GateInput) -> GateResult:
-    """Say whether a gate holds."""
+    """Say whether a gate holds. One that is only about cases that the plan leaves out is not asked at all."""
+    if _left_out(gate, given):
+        told = f"{_TOLD['not_asked']}: {gate.text}. No case that it is about was planned."
+        return GateResult(gate.text, "not_asked", told, (), ledger_line(given.ledger))
     found: dict[tuple[str, str], Seen] = {}
     for one in comparisons_of(gate.root):
         for subject in given.plan.subjects:
@@ -67,13 +70,20 @@ def evaluate_gate(gate: Gate, given: GateInput) -> GateResult:
     return GateResult(gate.text, result, _sentence(gate, result, results, seen), seen, ledger_line(given.ledger))
 
 
+def _left_out(gate: Gate, given: GateInput) -> bool:
+    """Whether everything that a gate names was left out of the plan; the ledger is about whatever was planned."""
+    planned = {case.id for case in given.plan.cases}
+    operands = [one.operand for one in comparisons_of(gate.root)]
+    return all(operand.kind != "status" and operand.case not in planned for operand in operands)
+
+
 def _key(operand: Operand, subject: str) -> tuple[str, str]:
     """The ledger is the series', not one subject's."""
     return operand.text, "" if operand.kind == "status" else subject
 
 
 def gates_exit_code(results: Iterable[GateResult]) -> Literal[0, 1, 5]:
-    """Return 1 where any gate does not hold, else 5 where any is undecided, else 0."""
+    """Return 1 where any gate does not hold, else 5 where any is undecided, else 0; one not asked says nothing."""
     words = {one.result for one in results}
     return 1 if "does_not_hold" in words else 5 if "undecided" in words else 0
 
@@ -146,7 +156,12 @@ def _compared(operand: Operand, seen: Seen) -> tuple[float, float] | None:
     return float(_value(operand, seen, 0)), float(_value(operand, seen, seen.undecided))
 
 
-_TOLD: Mapping[GateWord, str] = {"holds": "Holds", "does_not_hold": "Does not hold", "undecided": "Undecided"}
+_TOLD: Mapping[GateWord, str] = {
+    "holds": "Holds",
+    "does_not_hold": "Does not hold",
+    "undecided": "Undecided",
+    "not_asked": "Not asked",
+}
 
 
 def _sentence(gate: Gate, result: GateWord, results: Mapping[str, GateWord], seen: Sequence[Seen]) -> str:

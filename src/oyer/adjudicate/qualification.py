@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from oyer.adjudicate.claims import WORST_FIRST
 from oyer.adjudicate.gate_tree import WORDS
+from oyer.adjudicate.needed import SOMEBODY, needs_of
 from oyer.records import (
     READINGS,
     Breach,
@@ -340,6 +341,7 @@ def _unfounded(found: Qualification, cases: Sequence[Case]) -> str:
     told = {(result.double, result.about): result for result in found.doubles}
     if not found.qualified or not told or any(result.found not in result.expected for result in found.doubles):
         return "known subjects were not told apart"
+    trap = next((case for case in cases if case.id == found.case), None)
     for case in cases:
         wanted = {claim.rubric for claim in case.claims}
         if not wanted <= set(found.rubrics):
@@ -347,6 +349,9 @@ def _unfounded(found: Qualification, cases: Sequence[Case]) -> str:
         controls = {*case.controls.negative, *case.controls.positive}
         if case.id == found.case and not controls <= set(found.members):
             return "it was qualified without all its controls"
+        for need in () if trap is None else needs_of(case, trap):
+            if (SOMEBODY, f"{need.measure} {case.id}") not in told:
+                return f"nobody was shown to come to what {need.measure} of {case.id} is for"
         for double in QUALIFYING:
             result = told.get((double, case.id))
             if result is None and double in _NEEDED:

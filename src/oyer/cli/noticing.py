@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oyer.adjudicate import (
+    HIT,
     Held,
     Judge,
     Mutant,
@@ -25,10 +26,13 @@ from oyer.adjudicate import (
     found_words,
     hold,
     judge_double,
+    judge_need,
     measured_words,
     mutants,
     named_in,
+    needs_of,
     reading_of,
+    trace_name,
 )
 from oyer.cli.applicable import applicable
 from oyer.cli.qualifying import Group, Tried
@@ -37,6 +41,8 @@ from oyer.observe import find_evidence
 from oyer.records import Case, Comparison, DoubleResult, MatchedSet, MutantResult, Outcome, PlannedTrial, Rubric
 from oyer.store import SeriesReader
 from oyer.verify import read_series
+
+_FOUND = frozenset({"unprompted", "when_asked"})
 
 __all__ = ["Evidence", "Shown", "results_of", "survivors_of"]
 
@@ -167,16 +173,40 @@ def _traces(case: Case, held: Held | None) -> str:
     """Name the traces that a trial leaves: what a later case of the same session or world could be hit by."""
     if held is None:
         return ""
-    found = (matcher for matcher in case.traces if find_evidence(matcher, held.arm).state == "matched")
-    return ", ".join(matcher.id or matcher.form for matcher in found)
+    found = (
+        trace_name(index, matcher.id)
+        for index, matcher in enumerate(case.traces)
+        if find_evidence(matcher, held.arm).state == "matched"
+    )
+    return ", ".join(found)
 
 
 # ------------------------------------------------------------------------------------------------- what they came to
 
 
-def results_of(group: Group, tried: Tried, evidence: Evidence) -> tuple[DoubleResult, ...]:
-    """Return what each double came to on each member it makes sense for, and on the set where it played all."""
-    return tuple(result for double in tried.doubles for result in _results(group, double, evidence.show(double)))
+def results_of(group: Group, tried: Tried, evidence: Evidence, *, some: bool = True) -> tuple[DoubleResult, ...]:
+    """Return what each double came to on each member it makes sense for, and on the set where it played all.
+
+    `some`: also whether somebody showed what has to be shown of each measure, which no selection of doubles answers.
+    """
+    each = [result for double in tried.doubles for result in _results(group, double, evidence.show(double))]
+    return (*each, *(_somebody(group, tried, evidence) if some else ()))
+
+
+def _somebody(group: Group, tried: Tried, evidence: Evidence) -> Iterator[DoubleResult]:
+    for case in group.all:
+        shown = {double: evidence.show(double).measures.get(case.id, {}) for double in tried.doubles}
+        for need in needs_of(case, group.case):
+            kind, _, name = need.measure.partition(" ")
+            words = {
+                double: _hit(name, measures) if kind == "trace" else measures.get(kind, "nothing")
+                for double, measures in shown.items()
+            }
+            yield judge_need(case, need, words)
+
+
+def _hit(name: str, measures: Mapping[str, str]) -> str:
+    return HIT if name in measures.get("traces", "").split(", ") else "missed"
 
 
 def _results(group: Group, double: str, shown: Shown) -> Iterator[DoubleResult]:
@@ -248,6 +278,11 @@ def _killer(
         if mutant.measured:
             before, now = evidence.show(double).measures.get(case.id, {}), shown.measures.get(case.id, {})
             for measure, word in now.items():
-                if word != before.get(measure) and before.get(measure) != "nothing_to_recover":
+                if word != before.get(measure) and not _hollow(before.get(measure, ""), word):
                     return f"{double} on {case.id}: {measure} {before.get(measure) or 'none'} became {word or 'none'}"
     return None
+
+
+def _hollow(before: str, now: str) -> bool:
+    """Whether a measure is otherwise only since it is not taken any more: that nothing was found needs no measure."""
+    return before == "nothing_to_recover" or (now == "not_measured" and before not in _FOUND)

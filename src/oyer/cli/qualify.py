@@ -106,7 +106,7 @@ def _shown(
             selection, group, place, wanted=wanted, jobs=min(jobs, 2) if several else jobs, quiet=several
         )
         with Evidence(tried.series, tuple(selection.judges.values())) as evidence:
-            return _qualification(selection, group, tried, evidence, mutate=mutate, quiet=several)
+            return _qualification(selection, group, tried, evidence, some=not wanted, mutate=mutate, quiet=several)
 
     started_s = time.monotonic()
     with ProgressLine() as progress:
@@ -120,7 +120,7 @@ def _shown(
 
 
 def _qualification(
-    selection: Selection, group: Group, tried: Tried, evidence: Evidence, *, mutate: bool, quiet: bool
+    selection: Selection, group: Group, tried: Tried, evidence: Evidence, *, some: bool, mutate: bool, quiet: bool
 ) -> Qualification:
     from oyer.cli.noticing import results_of, survivors_of
     from oyer.cli.progress import ProgressLine
@@ -130,7 +130,7 @@ def _qualification(
     from oyer.records import Qualification, digest
 
     judged_by = request_of(selection, Path()).pinned_evaluators
-    results = results_of(group, tried, evidence)
+    results = results_of(group, tried, evidence, some=some)
     changes: tuple[MutantResult, ...] = ()
     if mutate and quiet:
         changes = tuple(survivors_of(group, tried, evidence, selection.rubrics, results))

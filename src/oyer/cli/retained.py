@@ -6,7 +6,7 @@ Owns nothing but the joining: reading is `verify`, deriving is `adjudicate`. Rec
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -50,7 +50,7 @@ from oyer.verify import Later, Reader, Reading, judged_later, parse_record, read
 
 R = TypeVar("R", bound=Record)
 
-__all__ = ["Retained", "find_trial", "read_retained", "result_value", "trial_value"]
+__all__ = ["Retained", "Wanted", "find_trial", "read_retained", "result_value", "trial_value"]
 
 
 class Retained(NamedTuple):
@@ -87,22 +87,73 @@ class Retained(NamedTuple):
         return None
 
 
-def find_trial(retained: Retained, name: str) -> PlannedTrial:
-    """Find a planned trial by its name, a unique part of it, the id of its case, or its number in the plan.
+class Wanted(NamedTuple):
+    """Which trial is meant: words that all have to match, and perhaps its case and its subject."""
 
-    A number is never taken for a part of a name. Raises: UsageError E-TRIAL-UNKNOWN, naming those that could be meant.
+    words: tuple[str, ...] = ()
+    case: str | None = None
+    subject: str | None = None
+
+
+def find_trial(retained: Retained, wanted: Wanted) -> PlannedTrial:
+    """Find the one planned trial that everything said matches.
+
+    A word is the number of a trial in the plan, its name, its case, its subject, or a part of one of these; where it is
+    all of one of them for some trials, it means these alone. A number is never a part of a name, and of two arms of one
+    trial the neutral one has to be named. Raises: UsageError E-TRIAL-UNKNOWN, naming those that could be meant.
     """
-    trials = retained.reading.plan.trials
-    exact = [trial for trial in trials if trial.trial == name or (name.isdecimal() and trial.position == int(name))]
-    # In the name of a trial a case's slash is a tilde.
-    part = name.replace("/", "~")
-    found = exact or [trial for trial in trials if not name.isdecimal() and part in trial.trial]
+    trials = list(retained.reading.plan.trials)
+    # A word that is one trial's whole name may be a part of the one that is meant: signed-count, and covered.
+    found = _all_of(trials, wanted, whole=True) or _all_of(trials, wanted, whole=False)
+    pressed = [trial for trial in found if trial.condition != "neutral"]
+    if len(found) > 1 and len(pressed) == 1:
+        found = pressed
     if len(found) == 1:
         return found[0]
-    told = f"there is no trial {name!r}" if not found else f"{len(found)} trials match {name!r}"
+    said = " ".join((*wanted.words, *(text for text in (wanted.case, wanted.subject) if text is not None)))
+    told = f"there is no trial {said!r}" if not found else f"{len(found)} trials match {said!r}"
     listed = ", ".join(trial.trial for trial in (found or trials)[:12])
-    hint = f"one of {listed}" + (f", by number 0 to {len(trials) - 1}" if name.isdecimal() else "")
+    number = any(word.isdecimal() for word in wanted.words)
+    hint = f"one of {listed}" + (f", by number 0 to {len(trials) - 1}" if number else "")
     raise UsageError("E-TRIAL-UNKNOWN", told, hint=hint)
+
+
+def _all_of(trials: Sequence[PlannedTrial], wanted: Wanted, *, whole: bool) -> list[PlannedTrial]:
+    """Return the trials that everything said matches. Each is held against all, so that no order of words matters."""
+    asked: list[tuple[str, Callable[[PlannedTrial], Sequence[str]]]] = [(word, _names) for word in wanted.words]
+    if wanted.case is not None:
+        asked.append((wanted.case, lambda trial: _ends(trial.case)))
+    if wanted.subject is not None:
+        asked.append((wanted.subject, lambda trial: _without_kind(trial.subject)))
+    meant = [{trial.trial for trial in _meant(trials, word, names, whole=whole)} for word, names in asked]
+    return [trial for trial in trials if all(trial.trial in each for each in meant)]
+
+
+def _meant(
+    trials: Sequence[PlannedTrial], word: str, names: Callable[[PlannedTrial], Sequence[str]], *, whole: bool
+) -> list[PlannedTrial]:
+    """Return the trials of which a word is a part of a name; with `whole` those of which it is one, if any."""
+    if word.isdecimal():
+        return [trial for trial in trials if trial.position == int(word)]
+    exact = [trial for trial in trials if word in names(trial)] if whole else []
+    return exact or [trial for trial in trials if any(word in name for name in names(trial))]
+
+
+def _names(trial: PlannedTrial) -> tuple[str, ...]:
+    """Everything by which a trial may be called. In its own name a case's slash is a tilde."""
+    parts = trial.trial.split(".")
+    name = (trial.trial, trial.trial.replace("~", "/"))
+    return (*name, *parts, *_ends(trial.case), *_without_kind(trial.subject), trial.condition)
+
+
+def _ends(case: str) -> tuple[str, ...]:
+    """The id of a case, and its ends: its last part may be all that somebody tells it by."""
+    parts = case.split("/")
+    return tuple("/".join(parts[first:]) for first in range(len(parts)))
+
+
+def _without_kind(subject: str) -> tuple[str, ...]:
+    return (subject, subject.partition(":")[2]) if subject.startswith("scripted:") else (subject,)
 
 
 def result_value(

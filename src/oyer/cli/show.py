@@ -12,7 +12,7 @@ from oyer.cli.commands import COMMANDS
 from oyer.cli.options import json_option
 
 if TYPE_CHECKING:
-    from oyer.cli.retained import Retained
+    from oyer.cli.retained import Retained, Wanted
     from oyer.records import PlannedTrial
     from oyer.report import Look, Page
 
@@ -21,7 +21,9 @@ __all__ = ["command"]
 
 @click.command("show", short_help=COMMANDS["show"].about)
 @click.argument("series", type=click.Path(path_type=Path))
-@click.argument("trial", required=False)
+@click.argument("trial", nargs=-1, metavar="[TRIAL...]")
+@click.option("-k", "case", metavar="CASE", help="The trial of this case.")
+@click.option("--subject", metavar="NAME", help="The trial of this subject.")
 @click.option("--evidence", is_flag=True, help="With every message: original and delivered bytes.")
 @click.option("--long", "whole", is_flag=True, help="All of a large SERIES in full, not in a line each.")
 @click.option("--stats", is_flag=True, help="Every number of the SERIES instead: with formula, source and estimand.")
@@ -32,7 +34,9 @@ __all__ = ["command"]
 @json_option
 def command(
     series: Path,
-    trial: str | None,
+    trial: tuple[str, ...],
+    case: str | None,
+    subject: str | None,
     evidence: bool,
     whole: bool,
     stats: bool,
@@ -40,20 +44,23 @@ def command(
     draws: int,
     as_json: bool,
 ) -> int:
-    """Show what a SERIES shows, or one TRIAL of it (its name, a part of it such as a case, or its number
-    in the plan, from 0).
+    """Show what a SERIES shows, or one TRIAL of it.
+
+    A TRIAL is the number that is printed with it, or words that together mean one: its name, its case, its subject,
+    r2 for a repetition, neutral for a neutral arm, or parts of these, as in `oyer show SERIES late-return yields-at:2`.
 
     Everything is derived anew from the stored evidence. `oyer verify` says whether that evidence is intact.
     """
-    from oyer.cli.retained import read_retained
+    from oyer.cli.retained import Wanted, read_retained
 
-    if stats and (trial is not None or evidence):
+    wanted = Wanted(trial, case, subject)
+    if stats and (any(wanted) or evidence):
         raise click.UsageError("--stats is about a whole series: name no trial, and no --evidence")
     with read_retained(series) as retained:
         if stats:
             _statistics(retained, seed, draws, as_json=as_json)
         else:
-            _show(retained, trial, evidence=evidence, whole=whole, as_json=as_json)
+            _show(retained, wanted if any(wanted) else None, evidence=evidence, whole=whole, as_json=as_json)
     return 0
 
 
@@ -75,7 +82,7 @@ def _statistics(retained: Retained, seed: int | None, draws: int, *, as_json: bo
     print_page((*page, *render_statistics(found, look)))
 
 
-def _show(retained: Retained, trial: str | None, *, evidence: bool, whole: bool, as_json: bool) -> None:
+def _show(retained: Retained, trial: Wanted | None, *, evidence: bool, whole: bool, as_json: bool) -> None:
     from oyer.cli.retained import find_trial
     from oyer.cli.terminal import look_of, print_json, print_page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oyer.engine.blindness import require_blind
 from oyer.engine.context import identity_of
@@ -32,7 +32,17 @@ from oyer.host import (
 )
 from oyer.instruments import Listing, TappedServer, discover
 from oyer.plan import outcome_form
-from oyer.records import PinSet, Plan, Record, Series, ToolPin, canonical_bytes, digest, tool_breaches
+from oyer.records import (
+    PinSet,
+    Plan,
+    Record,
+    Series,
+    ToolPin,
+    argument_breaches,
+    canonical_bytes,
+    digest,
+    tool_breaches,
+)
 from oyer.store import SeriesStore
 from oyer.subjects import SubjectIdentity
 
@@ -57,8 +67,11 @@ class Opening(NamedTuple):
 
 
 class _Seen(NamedTuple):
+    """What servers listed: as it is pinned, and by server and tool the schemas of their arguments."""
+
     tools: Mapping[str, ToolPin]
     world_digest: str
+    schemas: Mapping[str, Mapping[str, Any]]
 
 
 async def open_series(request: RunRequest) -> Opening:
@@ -160,7 +173,9 @@ def _fixed_records(request: RunRequest) -> Iterator[Record]:
 
 
 def _require_tools(sources: Sequence[CaseSource], seen: Mapping[str, _Seen]) -> None:
-    """Refuse every tool that a case names and its server does not list. Raises: RecordError.
+    """Refuse every tool that a case names and its server does not list, and arguments that it cannot take.
+
+    Raises: RecordError with all of them.
 
     A server that did not list its tools is left to the trials, which say what became of it.
     """
@@ -169,7 +184,9 @@ def _require_tools(sources: Sequence[CaseSource], seen: Mapping[str, _Seen]) -> 
         pins = seen[source.case.id].tools.items()
         listed = {name: pin.tools for name, pin in pins if pin.listing is not None and pin.problem is None}
         document, told = source.loaded.full, set[str]()
-        for breach in tool_breaches(source.case, listed):
+        schemas = {name: seen[source.case.id].schemas[name] for name in listed}
+        breaches = (*tool_breaches(source.case, listed), *argument_breaches(source.case, schemas))
+        for breach in breaches:
             derived = document.position(breach.path) == document.position(())  # its author wrote it elsewhere
             if not derived or breach.message not in told:
                 problems.append(document.problem(breach.code, breach.path, breach.message, breach.hint))
@@ -187,8 +204,9 @@ async def _look(source: CaseSource, subjects: tuple[SubjectSpec, ...]) -> _Seen:
             copying = asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
             await to_the_end(copying)
         world = await asyncio.to_thread(take_snapshot, rundir.world)
-        tools = {name: await _tool_pin(source, name, rundir) for name in source.case.servers}
-        return _Seen(tools, world.digest)
+        found = {name: await _tool_pin(source, name, rundir) for name in source.case.servers}
+        tools = {name: pin for name, (pin, _) in found.items()}
+        return _Seen(tools, world.digest, {name: schemas for name, (_, schemas) in found.items()})
     finally:
         await sweep_run(str(rundir.root))
         await to_the_end(asyncio.to_thread(rundir.remove))
@@ -216,13 +234,14 @@ async def list_server(
     return await discover(tapped, limit_s=limit_s, patience=patience, further=further), placement
 
 
-async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> ToolPin:
+async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> tuple[ToolPin, dict[str, Any]]:
     server = source.case.servers[name]
     try:
         listing, _ = await list_server(source, name, rundir)
     except Blocked as problem:
         # Pinned as unobserved: the trials then meet the same server, and say what became of it.
-        return ToolPin(command=server.command, url=server.url, listing=None, problem=str(problem))
+        return ToolPin(command=server.command, url=server.url, listing=None, problem=str(problem)), {}
     names = tuple(str(tool.get("name")) for tool in listing.tools)
     incomplete = None if listing.complete else "the listing did not end within its bound"
-    return ToolPin(command=server.command, url=server.url, listing=listing.digest, tools=names, problem=incomplete)
+    pin = ToolPin(command=server.command, url=server.url, listing=listing.digest, tools=names, problem=incomplete)
+    return pin, {str(tool.get("name")): tool.get("inputSchema") for tool in listing.tools}

@@ -138,6 +138,7 @@ from oyer.records.source_text import MAX_SAFE_INTEGER, Path, nearest, path_text
 from oyer.records.stopping import Order, OrderKind, Sequential, SeriesBudget
 from oyer.records.suite import Aggregate, Exclusion, Sequence, SuiteCase, SuiteRepeat, TrialSuite
 from oyer.records.suite_rules import controls_of, set_breaches, suite_breaches
+from oyer.records.tool_arguments import argument_breaches
 from oyer.records.tool_names import NamedTool, tool_breaches, tools_named
 from oyer.records.validation import find_problems, problems_of, validate, validate_as
 from oyer.records.varying import Item, read_items
@@ -297,6 +298,7 @@ __all__ = [
     "Value",
     "Verdict",
     "WitnessedLink",
+    "argument_breaches",
     "by_key",
     "canonical_bytes",
     "case_breaches",

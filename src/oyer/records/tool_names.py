@@ -16,7 +16,7 @@ from oyer.records.chain import CalledLink, ConsumedLink, PersistedLink
 from oyer.records.matchers import EvidenceMatcher
 from oyer.records.source_text import Path, nearest
 
-__all__ = ["NamedTool", "tool_breaches", "tools_named"]
+__all__ = ["NamedTool", "matchers_of", "steps_of", "tool_breaches", "tools_named"]
 
 
 class NamedTool(NamedTuple):
@@ -48,10 +48,13 @@ def tools_named(case: Case) -> Iterator[NamedTool]:
         policy = case.hardened.policy
         yield NamedTool(("hardened", case.hardened.kind, "tool"), policy.server, policy.tool)
     yield from _of_the_chain(case)
-    for path, matcher in _matchers(case):
+    for path, matcher in matchers_of(case):
         if matcher.called is not None:
             yield NamedTool((*path, "called"), matcher.called.server, matcher.called.tool)
-    yield from _of_the_doubles(case)
+    for path, step in steps_of(case):
+        if step.call is not None:
+            server, _, tool = step.call.partition(".")
+            yield NamedTool(path, server, tool)
 
 
 def _of_the_chain(case: Case) -> Iterator[NamedTool]:
@@ -67,7 +70,8 @@ def _of_the_chain(case: Case) -> Iterator[NamedTool]:
                 yield NamedTool(("chain", stage, index, "called"), link.called.server, link.called.tool)
 
 
-def _matchers(case: Case) -> Iterator[tuple[Path, EvidenceMatcher]]:
+def matchers_of(case: Case) -> Iterator[tuple[Path, EvidenceMatcher]]:
+    """Yield every matcher that stands in a Case itself, with its place; those of its rubrics stand there."""
     for name in ("attempt", "benign", "expected", "forbidden", "traces"):
         for index, matcher in enumerate(getattr(case, name)):
             yield (name, index), matcher
@@ -75,6 +79,13 @@ def _matchers(case: Case) -> Iterator[tuple[Path, EvidenceMatcher]]:
         matcher = getattr(case, name)
         if matcher is not None:
             yield (name,), matcher
+    if case.non_completion is not None:
+        for name in ("said", "claimed"):
+            matcher = getattr(case.non_completion, name)
+            if matcher is not None:
+                yield ("non_completion", name), matcher
+        for index, matcher in enumerate(case.non_completion.not_done):
+            yield ("non_completion", "not_done", index), matcher
     for number, claim in enumerate(case.claims):
         for rank in ("receipt", "protocol") if claim.oracle is not None else ():
             for index, fact in enumerate(getattr(claim.oracle, rank)):
@@ -82,7 +93,8 @@ def _matchers(case: Case) -> Iterator[tuple[Path, EvidenceMatcher]]:
                     yield ("claims", number, "oracle", rank, index), fact
 
 
-def _of_the_doubles(case: Case) -> Iterator[NamedTool]:
+def steps_of(case: Case) -> Iterator[tuple[Path, Step]]:
+    """Yield every step of every script of a Case, those that it plays in rounds among them, each with its place."""
     if case.doubles is None:
         return
     scripts: list[tuple[Path, Mapping[str, Sequence[Step]]]] = [
@@ -92,7 +104,7 @@ def _of_the_doubles(case: Case) -> Iterator[NamedTool]:
     ]
     for path, script in scripts:
         for session, steps in script.items():
-            for index, step in enumerate(steps):
-                if step.call is not None:
-                    server, _, tool = step.call.partition(".")
-                    yield NamedTool(("doubles", *path, session, index), server, tool)
+            yield from ((("doubles", *path, session, index), step) for index, step in enumerate(steps))
+    for name, rounds in case.doubles.rounds.items():
+        for number, steps in enumerate(rounds):
+            yield from ((("doubles", "rounds", name, number, index), step) for index, step in enumerate(steps))

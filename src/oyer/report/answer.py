@@ -15,6 +15,7 @@ from oyer.records import Attribution, Comparison, Outcome, Reason, Scored
 from oyer.report.ledger import OUTCOME_STYLES
 from oyer.report.page import Look, Page, Segment, fold, line, say
 from oyer.report.strip import read_strip, render_strip
+from oyer.report.verdicts import number_words
 
 __all__ = ["CONTRASTS", "render_answer", "render_not_pinned", "render_not_shown"]
 
@@ -49,7 +50,7 @@ def render_answer(
     title = f"repetition {comparison.repetition}" if heading is None else heading
     return (
         line(say(comparison.case, "strong"), say(" by ", "dim"), say(comparison.subject, "strong"),
-             say(f"  {title}", "dim")),
+             say(f"  {title}{number_words([arm.trial for arm in comparison.arms if arm.trial])}", "dim")),
         (),
         *_verdict(primary, look),
         (),

@@ -15,7 +15,7 @@ from oyer.report.causes import Beside
 from oyer.report.gates import GATE_WORDS
 from oyer.report.page import Look, Page, Segment, fold, line, say
 from oyer.report.sets import READING_STYLES
-from oyer.report.verdicts import PERFORMED_STYLES, VERDICT_STYLES, arm_words
+from oyer.report.verdicts import PERFORMED_STYLES, VERDICT_STYLES, arm_words, number_words
 
 __all__ = ["MANY", "brief_gates", "brief_sets", "brief_trials", "brief_unqualified", "where_the_rest_is"]
 
@@ -53,6 +53,7 @@ def brief_trials(
         if missing:
             head.append(say(f", not_run {missing}", "warn"))
         head += [say(" "), say(first.case, "strong"), say(" by ", "dim"), say(first.subject), *arm_words(first)]
+        head.append(say(number_words([outcome.trial for outcome in group]), "dim"))
         if lacking:
             head.append(say(": " + ", ".join(dict.fromkeys(lacking)), "dim"))
         page += fold(head, look, indent="  ", hanging="      ")
@@ -104,5 +105,8 @@ def brief_gates(results: Sequence[GateResult], look: Look) -> Page:
 
 def where_the_rest_is(look: Look) -> Page:
     """Say where everything is told in full."""
-    told = "One line each, since there are many: oyer show SERIES TRIAL tells one in full, oyer show SERIES --long all."
+    told = (
+        "One line each, since there are many: oyer show SERIES TRIAL tells one in full (its number, or words such as "
+        "its case and its subject), oyer show SERIES --long all."
+    )
     return fold([say(told, "dim")], look)

@@ -17,6 +17,7 @@ GATE_WORDS: Mapping[str, tuple[str, Style]] = {
     "holds": ("holds", "good"),
     "does_not_hold": ("does not hold", "bad"),
     "undecided": ("undecided", "warn"),
+    "not_asked": ("not asked", "dim"),
 }
 
 

@@ -6,6 +6,7 @@ without the undecided ones, or a result of an unqualified case without saying so
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -14,7 +15,16 @@ from oyer.records import ClaimVerdict, CriterionVerdict, Outcome, PartJudgement
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 from oyer.report.pressure import render_pressed, render_rounds
 
-__all__ = ["PERFORMED_STYLES", "VERDICT_STYLES", "Errors", "arm_words", "part_words", "render_claims", "render_trials"]
+__all__ = [
+    "PERFORMED_STYLES",
+    "VERDICT_STYLES",
+    "Errors",
+    "arm_words",
+    "number_words",
+    "part_words",
+    "render_claims",
+    "render_trials",
+]
 
 VERDICT_STYLES: Mapping[str, Style] = {
     "PASS": "good",
@@ -26,6 +36,7 @@ VERDICT_STYLES: Mapping[str, Style] = {
 }
 PERFORMED_STYLES: Mapping[str, Style] = {"completed": "good", "refused": "accent", "failed": "bad", "undecided": "warn"}
 _REFS_SHOWN = 3
+_NUMBERS_SHOWN = 12
 _TOLD_BY_PARTS = frozenset({"PART_UNKNOWN", "PART_CONFLICT", "ASSERTED_CONTRARY"})
 
 Errors = Mapping[str, Sequence[str]]
@@ -51,7 +62,7 @@ def render_trials(
     if first.case in unqualified:
         head.append(say("  unqualified", "warn"))
     if planned == 1:
-        head.append(say(f"  repetition {first.repetition}", "dim"))
+        head.append(say(f"  repetition {first.repetition}{number_words([first.trial])}", "dim"))
         return (line(*head), *_trial(first, look, errors, whole=whole))
     head.append(say(f"  {len(outcomes)} of {planned} repetitions ran", "dim"))
     return (line(*head), *_distributions(outcomes, planned, look), *_examples(outcomes, look, errors, whole=whole))
@@ -60,6 +71,18 @@ def render_trials(
 def arm_words(outcome: Outcome) -> list[Segment | str]:
     """Mark a neutral arm: what it came to is no answer to what the case asks under pressure."""
     return [say("  neutral arm", "accent")] if outcome.condition == "neutral" else []
+
+
+def number_words(trials: Sequence[str]) -> str:
+    """Say the numbers of trials in the plan, by which `oyer show SERIES NUMBER` tells one in full; empty without any.
+
+    The name of a trial begins with its number.
+    """
+    numbers = [str(int(found[1])) for trial in trials if (found := re.match(r"t([0-9]+)\.", trial)) is not None]
+    if not numbers:
+        return ""
+    more = ", ..." if len(numbers) > _NUMBERS_SHOWN else ""
+    return f"  trial{'s' if len(numbers) > 1 else ''} {', '.join(numbers[:_NUMBERS_SHOWN])}{more}"
 
 
 def _trial(outcome: Outcome, look: Look, errors: Errors, *, whole: bool) -> Page:
@@ -186,5 +209,6 @@ def _examples(outcomes: Sequence[Outcome], look: Look, errors: Errors, *, whole:
             continue
         numbers = ", ".join(str(outcome.repetition) for outcome in found[:12]) + (", ..." if len(found) > 12 else "")
         told = f"{len(found)} ended like this ({numbers}); shown: repetition {found[0].repetition}"
+        told += number_words([found[0].trial])
         page += (line("  ", say(told, "dim")), *_trial(found[0], look, errors, whole=whole))
     return page

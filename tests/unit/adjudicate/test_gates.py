@@ -138,8 +138,8 @@ def test_an_unqualified_case_satisfies_no_gate() -> None:
 
 
 def test_a_case_that_is_not_planned_has_nothing_decided() -> None:
-    assert gate("every performed(other) == completed", ONE).result == U
-    assert gate("performed(other).completed.rate == 1", ONE).result == U
+    assert gate("every performed(other) == completed and performed(c) == completed", ONE).result == U
+    assert gate("performed(other).completed.rate == 1 or performed(c) == failed", ONE).result == U
 
 
 def arms(status: str = "completed", repetition: int = 1):  # type: ignore[no-untyped-def]
@@ -312,3 +312,22 @@ def test_a_set_with_an_unqualified_control_satisfies_no_gate() -> None:
     for lacking in ("c", "n", "p"):
         given = series(plan, sets=[read], qualified={"c", "n", "p"} - {lacking})
         assert gate(text, given).result == U, lacking
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "code"),
+    [
+        ("performed(left-out) == completed", "not_asked", 0),
+        ("not performed(left-out) == completed", "not_asked", 0),
+        ("performed(left-out).completed.rate > 0.5 and set(another).DISCRIMINATES.rate > 0", "not_asked", 0),
+        ("performed(left-out) == completed and performed(c) == completed", U, 5),
+        ("performed(left-out) == completed and performed(c) == failed", F, 1),
+        ("performed(left-out) == completed and status.completed == 1", U, 5),
+        ("performed(c) == completed", T, 0),
+    ],
+)
+def test_a_gate_about_cases_that_were_left_out_is_not_asked(text: str, word: str, code: int) -> None:
+    result = gate(text, ONE)
+    assert (result.result, gates_exit_code([result])) == (word, code)
+    assert (result.operands == ()) == (word == "not_asked")
+    assert gates_exit_code([result, gate("performed(c) == failed", ONE)]) == 1

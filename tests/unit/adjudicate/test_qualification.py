@@ -17,7 +17,9 @@ from oyer.adjudicate import (
     expected_words,
     found_words,
     judge_double,
+    judge_need,
     measured_words,
+    needs_of,
     reading_of,
 )
 from oyer.library import find_case
@@ -242,3 +244,20 @@ def test_a_break_is_told_by_its_bounds(earliest: int | None, latest: int | None,
     told = measured_words(outcome(pressed("signed-count"), pressure=found))
     assert (told["first_break"], told["non_completion"]) == (word, "PASS")
     assert measured_words(outcome(TRAP)) == {}
+
+
+def test_a_record_says_that_somebody_showed_what_each_measure_is_for() -> None:
+    trap = pressed("signed-count")
+    results = [
+        judge_double(double, trap.id, wanted, (wanted[0], ()))
+        for double in ("oracle", "obedient", "idle", "liar", "crasher", "yields-at:2")
+        if (wanted := expected_words(trap, double)) is not None
+    ]
+    needs = [judge_need(trap, need, {"variant:puts-it-back": need.wanted[0]}) for need in needs_of(trap, trap)]
+    given = {"case": trap.id, "case_digest": "T", "rubrics": {"leaves-the-count": "R"}}
+    given["members"] = dict.fromkeys((*trap.controls.negative, *trap.controls.positive), "X")
+    fixed = Fixed({trap.id: "T"}, {}, {"e": "E"}, "1 h", {trap.id: trap})
+    assert bars(record_of(**given, doubles=(*results, *needs)), trap.id, fixed) == ""
+    for missing in needs:
+        rest = tuple(one for one in (*results, *needs) if one is not missing)
+        assert "nobody was shown" in bars(record_of(**given, doubles=rest), trap.id, fixed)

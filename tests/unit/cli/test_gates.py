@@ -130,6 +130,22 @@ def test_the_exit_code_is_that_of_the_gates(
     assert shown["gates"] == ran["gates"]
 
 
+def test_a_gate_about_a_case_that_k_leaves_out_is_not_asked(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = suite(place, "status.blocked == 0")
+    text = path.read_text()
+    other = text.split("---\n")[0].replace("id: listing", "id: other")
+    gates = '["every verdict(other, looked) == PASS", "status.completed == 1"]'
+    text = text.replace('["status.blocked == 0"]', gates).replace("cases: [listing]", "cases: [listing, other]")
+    path.write_text(f"{text}---\n{other}")
+    options = ("run", path, "-k", "listing", "--subject", "scripted:oracle", "--out", place / "out")
+    ran = told(capsys, *options, code=0)
+    assert [one["result"] for one in ran["gates"]] == ["not_asked", "holds"]
+    assert main(["show", str(place / "out")]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    assert "not asked every verdict(other, looked) == PASS Not asked: " in page
+    assert told(capsys, "verify", place / "out", code=0)["exit_code"] == 0
+
+
 def test_the_page_says_what_a_gate_rests_on_and_what_is_unqualified(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

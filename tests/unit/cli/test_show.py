@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from golden_build import build_series
 
 from oyer.cli import main
-from oyer.cli.retained import find_trial
+from oyer.cli.retained import Wanted, find_trial
 from oyer.errors import UsageError
 
 
@@ -59,12 +60,62 @@ def test_a_trial_goes_by_its_number_or_by_its_case_and_never_by_a_digit_of_its_n
 
 
 def test_a_trial_of_a_case_with_a_slash_goes_by_that_case() -> None:
-    named = [("two/fits", "t0.two~fits.s.r1.plain"), ("two/tight", "t1.two~tight.s.r1.plain")]
-    trials = [SimpleNamespace(trial=name, case=case, position=at) for at, (case, name) in enumerate(named)]
-    retained: Any = SimpleNamespace(reading=SimpleNamespace(plan=SimpleNamespace(trials=trials)))
-    assert find_trial(retained, "two/tight") is trials[1]
+    retained = planned(("two/fits", "s", 1, "plain"), ("two/tight", "s", 1, "plain"))
+    assert found(retained, "two/tight") == 1
     with pytest.raises(UsageError, match="2 trials match 'two/'"):
-        find_trial(retained, "two/")
+        found(retained, "two/")
+
+
+def planned(*trials: tuple[str, str, int, str]) -> Any:
+    """A series of these trials, as case, subject, repetition and condition, as far as finding one looks at it."""
+    made = [
+        SimpleNamespace(
+            trial=f"t{at:05}.{case.replace('/', '~')}.{subject.replace(':', '-')}.r{repetition}.{condition}",
+            case=case, subject=subject, repetition=repetition, condition=condition, position=at,
+        )
+        for at, (case, subject, repetition, condition) in enumerate(trials)
+    ]  # fmt: skip
+    return SimpleNamespace(reading=SimpleNamespace(plan=SimpleNamespace(trials=made)))
+
+
+def found(retained: Any, *words: str, **more: str) -> int:
+    return find_trial(retained, Wanted(words, **more)).position
+
+
+def test_a_trial_goes_by_words_that_all_match() -> None:
+    late, bare = "sphinx/false-premise/late-return", "scripted:yields-at:2"
+    retained = planned(
+        (late, bare, 1, "plain"),
+        (late, bare, 1, "neutral"),
+        (late, bare, 2, "plain"),
+        (f"{late}/was-late", bare, 1, "plain"),
+        (late, "scripted:oracle", 1, "plain"),
+        (f"{late}/was-late", "scripted:oracle", 1, "plain"),
+    )
+    assert found(retained, "late-return", "yields-at:2", "r1") == 0
+    assert found(retained, "yields-at-2", "r2") == found(retained, bare, "r2") == 2
+    assert found(retained, "r1", "late-return", "yields-at:2", "neutral") == 1
+    assert found(retained, "late-return", "oracle") == 4  # and not its control
+    assert found(retained, "late-return", "was-late", "oracle") == 5
+    assert found(retained, "oracle", "4") == 4
+    assert found(retained, "r1", case="was-late", subject="yields-at:2") == 3
+    assert found(retained, case="late-return", subject="oracle") == 4
+    with pytest.raises(UsageError, match="3 trials match 'late-return yields-at:2'"):
+        found(retained, "late-return", "yields-at:2")
+    with pytest.raises(UsageError, match="no trial 'late-return liar'"):
+        found(retained, "late-return", subject="liar")
+    with pytest.raises(UsageError, match="no trial 'oracle 1'"):
+        found(retained, "oracle", "1")
+
+
+def test_every_trial_is_printed_with_the_number_that_it_goes_by(
+    series: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = said(capsys, "show", series)
+    for number, trial in enumerate(json.loads((series / "plan.json").read_bytes())["trials"]):
+        assert re.search(rf"trials? ([0-9]+, )*{number}\b", told), told
+        value = json.loads(said(capsys, "show", series, str(number), "--json"))
+        assert value["trial"]["trial"] == trial["trial"]
 
 
 def test_what_was_not_read_is_said_once_for_each_check(

@@ -56,6 +56,15 @@ def test_beyond_it_each_has_a_line_and_none_is_missing() -> None:
     assert "said-so" in next(line for line in lines if "unclear" in line)
 
 
+def test_each_line_says_by_which_number_its_trials_go() -> None:
+    told = {f"t{index:05}.{name}.s.r1.plain": one.model_copy(update={"trial": f"t{index:05}.{name}.s.r1.plain"})
+            for index, (name, one) in enumerate(series(MANY + 1).items())}  # fmt: skip
+    text = page_text(render_series(plan_of(1), {}, told, [], Look()))
+    assert [line.split(" trial ")[1].split(":")[0] for line in text.splitlines() if " by " in line] == [
+        str(index) for index in range(MANY + 1)
+    ]
+
+
 def test_the_long_form_tells_all() -> None:
     assert shown(MANY + 1, whole=True).count("A sentence that belongs to the full form.") == MANY - 1
 
