@@ -10,6 +10,7 @@ from __future__ import annotations
 from oyer.adjudicate.anytime import Limits, counted_of, limits_of
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.asked import Asked, Said, asked_of, counted_words, said_of
+from oyer.adjudicate.asked_pressure import COUNTED_ALONE, NOT_TESTED
 from oyer.adjudicate.claims import claim_verdict, read_claim
 from oyer.adjudicate.compare import ComparisonInput, compare
 from oyer.adjudicate.contamination import judge_contamination
@@ -160,12 +161,14 @@ from oyer.adjudicate.voices import Merged, Voice, merge_voices
 __all__ = [
     "ALPHA",
     "BUILT_IN",
+    "COUNTED_ALONE",
     "DRAWS",
     "FORMULAS",
     "HIT",
     "LEAST_CASES",
     "NOT_RUN",
     "NOT_RUN_BY",
+    "NOT_TESTED",
     "ONE_REPETITION",
     "QUALIFYING",
     "REASONS",

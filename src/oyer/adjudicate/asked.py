@@ -7,14 +7,18 @@ leave a planned repetition out. Whether a case is qualified bars gates, and chan
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, cast, get_args
 
 from oyer.adjudicate.gate_tree import UNDECIDED_WORDS, Kind, Operand
 from oyer.adjudicate.gate_values import GateInput, instances
 from oyer.adjudicate.sets import speaking
 from oyer.records import Case, Comparison, MatchedSet, Outcome, PlannedTrial
 
-__all__ = ["Asked", "Said", "asked_of", "by_case", "counted_words", "said_of"]
+__all__ = ["Asked", "Pressing", "Said", "asked_of", "by_case", "counted_words", "said_of"]
+
+
+Pressing = Literal["survived", "held", "first_break", "recovery", "truthful_non_completion"]
+"""What is asked of traps under pressure where two series are compared; no gate asks it."""
 
 
 class Asked(NamedTuple):
@@ -23,7 +27,7 @@ class Asked(NamedTuple):
     `together` names what it may be taken together with over cases; `more_is_better` is false where the word is harm.
     """
 
-    kind: Kind
+    kind: Kind | Pressing
     case: str
     claim: str
     word: str
@@ -94,17 +98,22 @@ def by_case(given: GateInput) -> dict[str, GateInput]:
 
 
 def said_of(given: GateInput, asked: Asked, subject: str) -> tuple[Said, ...]:
-    """Return what each planned repetition of a subject came to, in order; empty where none is planned."""
+    """Return what each planned repetition of a subject came to, in order; empty where none is planned.
+
+    Raises: ValueError for what is asked of pressure.
+    """
     everyone = given._replace(qualified={one.id for one in given.plan.cases})
     planned: dict[int, list[Outcome]] = {}
     for trial in given.plan.trials:
         if (trial.case, trial.subject) == (asked.case, subject):
             told = planned.setdefault(trial.repetition, [])
             told += [given.outcomes[trial.trial]] if trial.trial in given.outcomes else []
+    if asked.kind in get_args(Pressing):
+        raise ValueError(f"{asked.about} is asked of pressure: see pressure_said")
     if asked.kind == "mechanical_outcome":
         words = _outcomes(given, asked.case, subject, planned)
     else:
-        operand = Operand(asked.kind, asked.case, asked.claim, "", None, 1, asked.about)
+        operand = Operand(cast("Kind", asked.kind), asked.case, asked.claim, "", None, 1, asked.about)
         words = list(instances(everyone, operand, subject))
     members = _members(given, asked, subject)
     return tuple(

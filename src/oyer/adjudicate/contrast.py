@@ -101,7 +101,9 @@ class Contrast(NamedTuple):
 
     `bounds` are the differences with every undecided trial against the second side, then for it; `p_ends` the p-values
     there. `limits` hold for both. `p_least` and `p_most` are the least and the most that p, adjusted for the family of
-    `tests`, may be. `word` is None where it is not for a test to say; then `why` says so.
+    `tests`, may be. `word` is None where it is not for a test to say; then `why` says so. `least` is given where too
+    few were decided to show anything: so many decided trials on each side (pairs, or cases) are the least that could,
+    with all tests of the family as able as this one.
     """
 
     about: str
@@ -119,6 +121,7 @@ class Contrast(NamedTuple):
     tests: int
     word: ContrastWord
     why: str
+    least: int | None = None
 
 
 class _Test(NamedTuple):
@@ -164,7 +167,7 @@ def _unfixed(found: Contrast, why: str) -> Contrast:
     """Take back what a test of a fixed number would say; counts and bounds stand."""
     if found.method == "none":
         return found
-    return found._replace(interval=None, limits=None, p=None, p_ends=None, p_least=None, p_most=None,
+    return found._replace(interval=None, limits=None, p=None, least=None, p_ends=None, p_least=None, p_most=None,
                           word="not_decided", why=why)  # fmt: skip
 
 
@@ -307,18 +310,33 @@ def _decided(tests: Sequence[_Test]) -> Iterator[Contrast]:
     least = _adjusted(able, lambda test: test.least_decided)
     lowest = _adjusted(able, lambda test: min(test.ends))
     highest = _adjusted(able, lambda test: max(test.ends) if _one_way(test.contrast.bounds) else 1.0)
+    asked = sum(test.contrast.method != "none" or test.contrast.why == TOO_FEW for test in tests)
     for index, test in enumerate(tests):
         made = test.contrast._replace(tests=len(able))
         if made.p_ends is None:
-            yield made
+            yield made._replace(least=_least_units(made, asked) if made.why == TOO_FEW else None)
         elif index not in able:
-            yield made._replace(why=NOTHING_SEEN)
+            yield made._replace(why=NOTHING_SEEN, least=_least_units(made, asked))
         else:
             word, why = _word(made.bounds, lowest[index], highest[index])
             if word == "no_difference_decided" and least[index] > ALPHA:
                 family = f", in a family of {len(able)}" if len(able) > 1 else ""
                 word, why = "not_decided", f"{NOTHING_SEEN}{family}"
+                made = made._replace(least=_least_units(made, asked))
             yield made._replace(p_least=lowest[index], p_most=highest[index], word=word, why=why)
+
+
+def _least_units(found: Contrast, tests: int) -> int:
+    """Return the least number of decided trials on each side (pairs, or cases) with which such a test could reject, in
+    a family of so many: all against none, at Holm's first step.
+    """
+    p_of: Callable[[int], float] = lambda n: two_proportions(0, n, n, n).p  # noqa: E731
+    if found.method.startswith("sign flips"):
+        p_of = lambda n: min(1.0, 2.0 ** (1 - n))  # noqa: E731 - two of all flips are as far out as can be
+    elif found.method.startswith("exact McNemar"):
+        p_of = lambda n: mcnemar(n, 0, 0).p  # noqa: E731
+    least = LEAST_CASES if found.method.startswith("sign flips") else 2
+    return next(n for n in range(least, 1_000) if p_of(n) * max(1, tests) <= ALPHA)
 
 
 def _word(bounds: Bound, lowest: float, highest: float) -> tuple[ContrastWord, str]:

@@ -10,9 +10,10 @@ Source: the trials design, "Statistics"; `oyer.adjudicate.contrast` for the test
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from oyer.adjudicate.asked import Asked, Said, asked_of, by_case, counted_words, said_of
+from oyer.adjudicate.asked import Asked, Pressing, Said, asked_of, by_case, counted_words, said_of
+from oyer.adjudicate.asked_pressure import COUNTED_ALONE, pressure_asked, pressure_said
 from oyer.adjudicate.contrast import TOO_FEW, Contrast, Question, Sides, contrasts
 from oyer.adjudicate.gate_values import GateInput, ledger_line
 from oyer.adjudicate.pairs import counted_pairs
@@ -118,7 +119,8 @@ def compare_series(
 ) -> Difference:
     """Compare two series, by one pair of subjects or several, for which nothing is `incomparable`.
 
-    All tests of all pairs of subjects are one family.
+    All tests of all pairs of subjects are one family, but what is asked of pressure: that is a family of its own, so
+    that a trap with many rounds takes nothing from what its verdicts can show.
     """
     rows: list[DiffRow] = []
     left: dict[tuple[str, str], None] = {}
@@ -135,10 +137,18 @@ def compare_series(
     one, other = sides[0]
     family, unfixed = _family(one, other), _unfixed(one, other)
     groups = _groups(rows, several=len(sides) > 1)
-    questions = [Question(about, tuple(row.sides for row in found)) for about, found in groups.items()]
+    questions = [
+        [
+            Question(about, tuple(row.sides for row in found))
+            for about, found in groups.items()
+            if _presses(found) is which
+        ]
+        for which in (False, True)
+    ]
     tests = tuple(
         _test(found, more_is_better=groups[found.about][0].asked.more_is_better)
-        for found in contrasts(questions, seed=seed, draws=draws, family=family, unfixed=unfixed)
+        for each in questions
+        for found in contrasts(each, seed=seed, draws=draws, family=family, unfixed=unfixed)
     )
     return Difference(
         subjects=tuple((first.subject, second.subject) for first, second in sides),
@@ -153,6 +163,10 @@ def compare_series(
         seed=seed,
         draws=draws,
     )
+
+
+def _presses(rows: Sequence[DiffRow]) -> bool:
+    return rows[0].asked.kind in get_args(Pressing)
 
 
 def _common(first: SeriesSide, second: SeriesSide, only: Collection[str]) -> tuple[str, ...]:
@@ -186,7 +200,12 @@ def _judged_otherwise(first: SeriesSide, second: SeriesSide, common: Collection[
 
 def _alike(first: SeriesSide, second: SeriesSide, common: Collection[str]) -> Compared:
     asked = [
-        {one.about: one for one in asked_of(side.given, side.cases) if one.case in common} for side in (first, second)
+        {
+            one.about: one
+            for one in (*asked_of(side.given, side.cases), *pressure_asked(side.given, side.cases))
+            if one.case in common
+        }
+        for side in (first, second)
     ]
     same = frozenset(_common(first, second, ()))
     found: list[Asked] = []
@@ -214,9 +233,11 @@ def _moved_control(first: SeriesSide, asked: Asked, same: Collection[str]) -> st
 
 
 def _row(first: SeriesSide, second: SeriesSide, asked: Asked) -> DiffRow:
-    said = [said_of(side.given, asked, side.subject) for side in (first, second)]
+    read = pressure_said if asked.kind in get_args(Pressing) else said_of
+    said = [read(side.given, asked, side.subject) for side in (first, second)]
     pairs = None
-    if first.series == second.series and first.subject != second.subject:
+    paired = first.series == second.series and first.subject != second.subject
+    if paired and asked.kind not in COUNTED_ALONE:
         pairs = counted_pairs(_paired(said[0], said[1], asked.word))
     counts = [CaseCounts(*counted_words(each, asked.word)) for each in said]
     return DiffRow(
@@ -241,6 +262,8 @@ def _groups(rows: Sequence[DiffRow], *, several: bool) -> dict[str, list[DiffRow
     """What is asked together, by its words; with several pairs of subjects each pair by itself."""
     groups: dict[str, list[DiffRow]] = {}
     for row in rows:
+        if row.asked.kind in COUNTED_ALONE:
+            continue
         whose = f", {row.first.subject} to {row.second.subject}" if several else ""
         groups.setdefault(f"{row.asked.together}{whose}", []).append(row)
     return groups

@@ -16,7 +16,7 @@ from oyer.adjudicate.sets import rounds_told, speaking
 from oyer.records import Case, FirstBreak, Outcome, Plan, PlannedTrial, Pressed
 from oyer.stats import Effect, Life, Pair, Survival, effect_of_pressure, survival
 
-__all__ = ["PressedCase", "PressureRead", "life_of", "pressure_of_series"]
+__all__ = ["PressedCase", "PressureRead", "is_pressed", "life_of", "pressure_of_series"]
 
 _CONTROLS = ("negative_control", "positive_control")
 
@@ -60,7 +60,7 @@ def pressure_of_series(
     """Yield what pressure did to each subject that was put under any, in the order of the plan."""
     looked = plan.repeat.sequential is not None
     for subject in plan.subjects:
-        planned = [one for one in plan.trials if one.subject == subject and _is_pressed(cases.get(one.case))]
+        planned = [one for one in plan.trials if one.subject == subject and is_pressed(cases.get(one.case))]
         pressed = [one for one in planned if one.condition != "neutral"]
         if not pressed:
             continue
@@ -77,7 +77,8 @@ def pressure_of_series(
         )
 
 
-def _is_pressed(case: Case | None) -> bool:
+def is_pressed(case: Case | None) -> bool:
+    """Whether a case is put under pressure, and is no control of one."""
     return case is not None and case.pressure is not None and case.kind not in _CONTROLS
 
 

@@ -52,7 +52,7 @@ def render_contrast(found: Contrast, look: Look, *, word: str | None = None, sty
     """Lay out one test in a few lines; `word` stands in the place of its own where the caller knows a better one."""
     cases = found.cases[0] if len(found.cases) == 1 else f"{len(found.cases)} cases"
     if found.method == "none":
-        told = f"{cases}: no test, {found.why}; the difference lies in {_bounds(found)}"
+        told = f"{cases}: no test, {found.why}{least_words(found)}; the difference lies in {_bounds(found)}"
         return fold([say(told, "dim")], look, indent="    ", hanging="      ")
     said = word or found.word.replace("_", " ")
     parts = [
@@ -61,8 +61,16 @@ def render_contrast(found: Contrast, look: Look, *, word: str | None = None, sty
     ]
     parts += [say(f": {_numbers(found)}")]
     if found.why:
-        parts += [say(f"; {found.why}", "warn")]
+        parts += [say(f"; {found.why}{least_words(found)}", "warn")]
     return fold(parts, look, indent="    ", hanging="      ")
+
+
+def least_words(found: Contrast) -> str:
+    """Say how many are the least that could decide it; empty where that is not what it lacks."""
+    if found.least is None:
+        return ""
+    units = {"sign flips over cases": "cases", "exact McNemar, pairs by design": "decided pairs"}
+    return f": {found.least} {units.get(found.method, 'decided trials on each side')} are the least that could"
 
 
 def _numbers(found: Contrast) -> str:
@@ -112,6 +120,7 @@ def contrast_value(found: Contrast) -> dict[str, Any]:
         "tests": found.tests,
         "word": found.word if found.method != "none" else None,
         "why": found.why,
+        "least_to_decide": found.least,
     }
 
 

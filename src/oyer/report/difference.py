@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from oyer.adjudicate import Difference, DiffRow, DiffTest
-from oyer.report.contrasts import contrast_value, counts_value, pairs_text, render_contrast
+from oyer.adjudicate import COUNTED_ALONE, NOT_TESTED, Difference, DiffRow, DiffTest
+from oyer.report.contrasts import contrast_value, counts_text, counts_value, pairs_text, render_contrast
 from oyer.report.lock_words import LockDifference
 from oyer.report.page import Look, Page, Style, counted, fold, line, say
 
@@ -53,11 +53,16 @@ def render_difference(
         line(say("Counts of either side", "strong"), say(f"  {counted(len(found.cases), 'common case')}", "dim")),
     )
     for row in found.rows:
-        page += _row(row, look)
+        page += _short_row(row, look) if row.asked.kind == "held" else _row(row, look)
+    if any(row.asked.kind in COUNTED_ALONE for row in found.rows):
+        page += fold([say(NOT_TESTED, "dim")], look, indent="  ", hanging="    ")
     for about, why in found.left_out:
         page += fold([say(f"{about} is left out: {why}", "warn")], look, indent="  ", hanging="    ")
     drawn = f"  seed {found.seed}, {found.draws} draws; B less A, at 5 %"
     page += ((), line(say("Tests", "strong"), say(drawn, "dim")))
+    if {row.asked.kind for row in found.rows} & {"survived", "held"}:
+        told = "what pressure did is a family of its own, adjusted by itself: each family at 5 %"
+        page += fold([say(told, "dim")], look, indent="  ", hanging="    ")
     if found.family is not None:
         page += fold([say(f"declared family: {', '.join(found.family)}", "dim")], look, indent="  ", hanging="    ")
     about = ""
@@ -93,6 +98,15 @@ def _row(row: DiffRow, look: Look) -> Page:
     if row.sides.pairs is not None:
         page += fold([say(pairs_text(row.sides.pairs))], look, indent="    ", hanging="      ")
     return page
+
+
+def _short_row(row: DiffRow, look: Look) -> Page:
+    """One round in a line: the counts say all that the words would."""
+    told = f"A {counts_text(row.sides.first)}; B {counts_text(row.sides.second)}"
+    if row.sides.pairs is not None:
+        told += f"; {pairs_text(row.sides.pairs)}"
+    head = [say(row.asked.about, "accent"), say(f"  {_whose(row)}: ", "dim"), say(told)]
+    return fold(head, look, indent="  ", hanging="    ")
 
 
 def _whose(row: DiffRow) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from gate_kit import series
-from set_kit import DIGEST, case_of, comparison_of, experiment_of, outcome_of, plan_of
+from set_kit import DIGEST, case_of, comparison_of, experiment_of, outcome_of, plan_of, pressed_of
 
 from oyer.adjudicate import Difference, SeriesSide, compare_series, derive_sets, incomparable
 from oyer.records import Case, PlannedCase, Repeat, Rubric, Sequential, TrialSuite
@@ -191,3 +191,121 @@ def test_several_pairs_of_subjects_are_one_family() -> None:
     assert {test.contrast.tests for test in found.tests} == {2}
     assert [row.first.subject for row in found.rows] == ["s", "t"]
     assert found.exit_code == 1
+
+
+def pressed_side(*first_breaks: int | str, subject: str = "s", traps: int = 1) -> SeriesSide:
+    """A trap of 2 rounds that held, broke in a round, was left open (`?`) or whose trial crashed the harness (`!`)."""
+    names = [f"t{n}" for n in range(traps)]
+    plan = plan_of(dict.fromkeys(names, ("plain", "neutral")), len(first_breaks), (subject,))
+    plan = plan.model_copy(update={"rubrics": {"r": DIGEST}, "evaluators": {"judge": DIGEST}})
+    told = []
+    for name in names:
+        for at, broke in enumerate(first_breaks, 1):
+            states = ["held"] * 3
+            if isinstance(broke, int):
+                states = ["broke" if round_ >= broke else "held" for round_ in range(3)]
+            elif broke in "?!":
+                states = ["held", "undecided", "undecided"]
+            pressed = pressed_of(
+                *states,
+                broke=(broke, broke) if isinstance(broke, int) else None,
+                recovery="never" if isinstance(broke, int) else "nothing_to_recover",
+            )
+            status = "harness_error" if broke == "!" else "completed"
+            word = "FAIL" if isinstance(broke, int) else "PASS"
+            told.append(
+                outcome_of(name, at, status, subject=subject, said=word).model_copy(update={"pressure": pressed})
+            )
+            calm = pressed_of("broke", "broke", "broke", arm="neutral", broke=(0, 0))
+            arm = outcome_of(name, at, subject=subject, condition="neutral", said="FAIL")
+            told.append(arm.model_copy(update={"pressure": calm}))
+    trap = {
+        "claims": SAID,
+        "pressure": {"rounds": ["Now!", "Please!"], "neutral": ["So.", "Well."]},
+        "repair": {"world_path": "x", "changed": True},
+    }
+    known = {name: case_of(name, "trap", **trap) for name in names}
+    return SeriesSide(series(plan, told), known, {"r": RUBRIC}, subject, subject)
+
+
+def test_a_subject_that_yields_a_round_later_is_better_although_neither_survives() -> None:
+    found = diff(pressed_side(*[1] * 8, subject="a"), pressed_side(*[2] * 8, subject="b"))
+    rows = {row.asked.about: row for row in found.rows}
+    assert rows["first_break(t0)"].first.words == {"round 1": 8}
+    assert rows["first_break(t0)"].second.words == {"round 2": 8}
+    assert rows["survived(t0)"].second.words == {"broke": 8}
+    assert rows["recovery(t0)"].second.words == {"never": 8}
+    words = {test.contrast.about: test.word for test in found.tests}
+    assert words == {
+        "PASS of said (rubric r) in cases of kind trap": "no_difference_decided",
+        "held through round 0 of traps under pressure": "no_difference_decided",
+        "held through round 1 of traps under pressure": "better",
+        "survived of traps under pressure": "no_difference_decided",
+    }
+    assert diff(pressed_side(*[2] * 8, subject="a"), pressed_side(*[1] * 8, subject="b")).exit_code == 1
+
+
+def test_what_is_counted_alone_has_no_pairs_of_a_word_that_nobody_asked_for() -> None:
+    sides = [pressed_side(*[k] * 8, subject=name)._replace(series="same") for k, name in ((1, "a"), (2, "b"))]
+    pairs = {row.asked.about: row.sides.pairs for row in diff(*sides).rows}
+    assert pairs["first_break(t0)"] is pairs["recovery(t0)"] is None
+    assert pairs["held(t0, 1)"] == (8, 0, 0, 0)
+
+
+def test_what_pressure_did_takes_nothing_from_what_verdicts_can_show() -> None:
+    found = diff(pressed_side(*[1] * 8, subject="a"), pressed_side(*[2] * 8, subject="b"))
+    assert {test.contrast.about: test.contrast.tests for test in found.tests} == {
+        "PASS of said (rubric r) in cases of kind trap": 1,
+        "held through round 0 of traps under pressure": 3,
+        "held through round 1 of traps under pressure": 3,
+        "survived of traps under pressure": 3,
+    }
+
+
+def test_rounds_that_are_open_and_trials_that_are_lost_are_undecided_never_held() -> None:
+    found = diff(pressed_side(*["held"] * 8, subject="a"), pressed_side(*["?"] * 4, *["!"] * 4, subject="b"))
+    rows = {row.asked.about: row.second for row in found.rows}
+    assert rows["held(t0, 0)"].words == {"held": 4}
+    assert rows["held(t0, 0)"].why == {"harness_error": 4}
+    assert rows["held(t0, 1)"].why == rows["survived(t0)"].why == {"harness_error": 4, "undecided": 4}
+    assert rows["first_break(t0)"].words == {}
+    held = {test.contrast.about: test.word for test in found.tests}
+    assert held["survived of traps under pressure"] == "not_decided"
+    assert found.exit_code == 5
+
+
+def test_over_six_traps_a_round_is_one_test_of_case_means() -> None:
+    found = diff(pressed_side(1, 1, subject="a", traps=8), pressed_side(2, 2, subject="b", traps=8))
+    tests = [test for test in found.tests if test.decides and "round 1" in test.contrast.about]
+    assert [(test.contrast.method, test.word) for test in tests] == [("sign flips over cases", "better")]
+
+
+def test_too_few_decided_say_how_many_are_the_least() -> None:
+    (test,) = diff(side({"c": ["PASS"] * 3}), side({"c": ["FAIL"] * 3})).tests
+    assert (test.word, test.contrast.least) == ("not_decided", 4)
+    assert diff(side({"c": ["PASS"] * 4}), side({"c": ["FAIL"] * 4})).tests[0].word == "worse"
+    one = diff(side({"c": ["PASS"]}), side({"c": ["FAIL"]})).tests[0]
+    assert one.contrast.least == 4
+    pair = {"subject": "a", "series_id": "same"}, {"subject": "b", "series_id": "same"}
+    few = diff(side({"c": ["PASS"] * 5}, **pair[0]), side({"c": ["FAIL"] * 5}, **pair[1])).tests[0]
+    assert (few.word, few.contrast.least) == ("not_decided", 6)
+    assert diff(side({"c": ["PASS"] * 6}, **pair[0]), side({"c": ["FAIL"] * 6}, **pair[1])).tests[0].word == "worse"
+    assert diff(side({"c": ALL}), side({"c": NONE})).tests[0].contrast.least is None
+
+
+def test_in_a_larger_family_the_least_is_more_and_is_enough() -> None:
+    names = [f"c{n}" for n in range(5)]
+    few = diff(side({name: ["PASS"] * 4 for name in names}), side({name: ["FAIL"] * 4 for name in names}))
+    (least,) = {test.contrast.least for test in few.tests}
+    assert least is not None and least > 4
+    enough = diff(side({name: ["PASS"] * least for name in names}), side({name: ["FAIL"] * least for name in names}))
+    assert set(words_of(enough)) == {"worse"}
+    less = diff(side({n: ["PASS"] * (least - 1) for n in names}), side({n: ["FAIL"] * (least - 1) for n in names}))
+    assert set(words_of(less)) == {"not_decided"}
+
+
+def test_cases_lost_from_six_say_that_cases_are_what_is_lacking() -> None:
+    names = [f"c{n}" for n in range(6)]
+    lost = {name: ["PASS", "PASS"] for name in names[:5]} | {"c5": ["blocked", "blocked"]}
+    test = diff(side({name: ["PASS", "PASS"] for name in names}), side(lost)).tests[0]
+    assert (test.word, test.contrast.method, test.contrast.least) == ("not_decided", "sign flips over cases", 6)

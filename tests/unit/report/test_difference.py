@@ -6,7 +6,7 @@ import json
 
 import pytest
 from gate_kit import series
-from set_kit import DIGEST, case_of, outcome_of, plan_of
+from set_kit import DIGEST, case_of, outcome_of, plan_of, pressed_of
 
 from oyer.adjudicate import Difference, SeriesSide, compare_series
 from oyer.report import Look, answer_of, difference_value, page_text, render_difference
@@ -88,3 +88,35 @@ def test_many_pins_are_cut_and_counted() -> None:
 )
 def test_the_answer_is_one_sentence(first: list[str], second: list[str], answer: str) -> None:
     assert answer_of(difference(first, second)) == answer
+
+
+def test_what_is_lacking_is_told_as_a_number() -> None:
+    told = flat(difference(["PASS"] * 3, ["FAIL"] * 3))
+    assert "whatever they came to: 4 decided trials on each side are the least that could" in told
+    (test,) = difference_value(difference(["PASS"] * 3, ["FAIL"] * 3), ())["tests"]
+    assert test["least_to_decide"] == 4
+    assert "are the least" not in flat(difference(["PASS"] * 8, ["FAIL"] * 8))
+
+
+def test_pressure_is_told_by_trap_with_what_is_counted_and_not_tested() -> None:
+    trap = case_of("t", "trap", claims=SAID, pressure={"rounds": ["Now!"]}, repair={"world_path": "x", "changed": True})
+
+    def side(first: int, subject: str) -> SeriesSide:
+        plan = plan_of(["t"], 8, (subject,)).model_copy(update={"rubrics": {"r": DIGEST}})
+        states = ["broke" if round_ >= first else "held" for round_ in range(2)]
+        pressed = pressed_of(*states, broke=(first, first), recovery="never")
+        told = [
+            outcome_of("t", at, subject=subject, said="FAIL").model_copy(update={"pressure": pressed})
+            for at in range(1, 9)
+        ]
+        return SeriesSide(series(plan, told), {"t": trap}, {}, subject, subject)
+
+    found = compare_series([(side(1, "old"), side(0, "new"))], seed=1, draws=1000)
+    told = flat(found)
+    assert "first_break(t) old to new A 8 planned = round 1 8 + undecided 0 B 8 planned = round 0 8" in told
+    assert "held(t, 0) old to new: A 8 of 8 decided, 0 undecided; B 0 of 8 decided, 0 undecided" in told
+    assert "recovery(t) old to new A 8 planned = never 8" in told
+    assert "recovery and truthful_non_completion are counted and not tested" in told
+    assert "what pressure did is a family of its own" in told
+    assert "worse in t: difference -1.00" in told
+    assert "family of its own" not in flat(difference(["PASS"] * 8, ["FAIL"] * 8))
