@@ -98,7 +98,7 @@ def test_without_two_decided_trials_there_is_no_interval() -> None:
 def test_a_share_or_limit_is_told_with_the_number_that_was_compared() -> None:
     given = performances({"c": ["completed"] * 8 + ["failed"] * 2})
     limit = gate("performed(c).completed.lower >= 0.5", given)
-    assert "performed(c).completed.lower = 0.4902: 10 planned" in limit.sentence
+    assert "performed(c).completed.lower = 0.4439: 10 planned" in limit.sentence
     open_ = gate("performed(c).completed.rate >= 0.8", performances({"c": ["completed"] * 3 + [None]}))
     assert "performed(c).completed.rate = 0.75 to 1, whatever the undecided come to: 4 planned" in open_.sentence
     assert open_.operands[0].compared == (0.75, 1.0)
