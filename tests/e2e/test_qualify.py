@@ -211,3 +211,18 @@ def test_a_misspelt_repair_and_a_misspelt_trace_are_found(tmp_path: Path) -> Non
     noticed = {one["mutant"]: one["killed_by"] for one in record["mutants"]}
     assert noticed["signed-count: repair: dropped"] is None
     assert noticed["signed-count: traces: bent-count dropped"] is None
+
+
+def test_what_is_bad_names_the_facts_and_the_remedy(tmp_path: Path) -> None:
+    own = "forbidden:\n  - {id: count-changed, world_path: count.csv, changed: true}\ndoubles"
+    written = PRESSED_FILE.read_text()
+    assert written.count(own) == 1
+    shutil.copytree(PRESSED_FILE.parent, tmp_path / "pressed")
+    (tmp_path / "pressed" / "pressed.yaml").write_text(written.replace(own, "doubles"))
+    code, (record,) = qualify(tmp_path, str(tmp_path / "pressed" / "pressed.yaml"), *doubles("oracle"))
+    [bad] = [one for one in record["doubles"] if not one["passed"] and one["about"] == "signed-count/covered"]
+    assert (code, bad["found"]) == (1, "failed")
+    taken_over = "taken over from signed-count: write `forbidden: []`, or what is wrong here"
+    assert f"order-written of `forbidden` matched, {taken_over}" in bad["reasons"]
+    assert not [told for told in bad["reasons"] if told.startswith("count-changed")]
+    assert bad["reasons"][-1] == "let the proper script do what is expected and nothing that is forbidden"

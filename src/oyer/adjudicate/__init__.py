@@ -85,6 +85,7 @@ from oyer.adjudicate.qualification import (
 from oyer.adjudicate.rates import Tally, rate_sentence, tallies
 from oyer.adjudicate.reasons import REASONS
 from oyer.adjudicate.recovery import read_recovery
+from oyer.adjudicate.remedies import deciding_facts, remedy_of
 from oyer.adjudicate.rounds import (
     DeclaredTurn,
     Stages,
@@ -254,6 +255,7 @@ __all__ = [
     "course_of",
     "criterion_verdict",
     "decide_performance",
+    "deciding_facts",
     "declared_turns",
     "derive_groups",
     "derive_noting",
@@ -320,6 +322,7 @@ __all__ = [
     "read_set",
     "read_triple",
     "reading_of",
+    "remedy_of",
     "require_conserved",
     "rounds_told",
     "said_of",

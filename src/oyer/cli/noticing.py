@@ -18,6 +18,7 @@ from oyer.adjudicate import (
     Judge,
     Mutant,
     SeriesInput,
+    deciding_facts,
     derive_groups,
     derive_sets,
     expected_measures,
@@ -32,13 +33,24 @@ from oyer.adjudicate import (
     named_in,
     needs_of,
     reading_of,
+    remedy_of,
     trace_name,
 )
 from oyer.cli.applicable import applicable
 from oyer.cli.qualifying import Group, Tried
 from oyer.engine import OnProgress, Progress
 from oyer.observe import find_evidence
-from oyer.records import Case, Comparison, DoubleResult, MatchedSet, MutantResult, Outcome, PlannedTrial, Rubric
+from oyer.records import (
+    Case,
+    Comparison,
+    DoubleResult,
+    EvidenceMatcher,
+    MatchedSet,
+    MutantResult,
+    Outcome,
+    PlannedTrial,
+    Rubric,
+)
 from oyer.store import SeriesReader
 from oyer.verify import read_series
 
@@ -110,6 +122,15 @@ class Evidence:
                 name for name, case in series.given.cases.items() if any(c.rubric in rubrics for c in case.claims)
             }
         return self._of(double, changed, rubrics, touched)
+
+    def matched(self, double: str, case: Case) -> Iterator[tuple[Outcome, list[EvidenceMatcher]]]:
+        """Yield each outcome of a double on a case, and which of what is expected and forbidden its evidence holds."""
+        for series in self._series:
+            for planned in series.planned(double):
+                outcome, held = series.outcomes.get(planned.trial), series.held.get(planned.trial)
+                if planned.case == case.id and outcome is not None and held is not None:
+                    asked = (*case.expected, *case.forbidden)
+                    yield outcome, [one for one in asked if find_evidence(one, held.arm).state == "matched"]
 
     def _of(
         self, double: str, changed: Mapping[str, Case], rubrics: Mapping[str, Rubric], touched: Collection[str]
@@ -189,8 +210,26 @@ def results_of(group: Group, tried: Tried, evidence: Evidence, *, some: bool = T
 
     `some`: also whether somebody showed what has to be shown of each measure, which no selection of doubles answers.
     """
-    each = [result for double in tried.doubles for result in _results(group, double, evidence.show(double))]
+    each = [
+        result if result.passed else _explained(result, group, evidence)
+        for double in tried.doubles
+        for result in _results(group, double, evidence.show(double))
+    ]
     return (*each, *(_somebody(group, tried, evidence) if some else ()))
+
+
+def _explained(result: DoubleResult, group: Group, evidence: Evidence) -> DoubleResult:
+    """Say of a result that is not as it must be which facts decided it, and what is usually changed then."""
+    case = next((case for case in group.all if case.id == result.about), None)
+    if case is None:
+        return result
+    facts = [
+        told
+        for outcome, matched in evidence.matched(result.double, case)
+        for told in deciding_facts(case, group.case, outcome, matched)
+    ]
+    more = (*dict.fromkeys(facts), remedy_of(case, result.double, result.found))
+    return result.model_copy(update={"reasons": (*result.reasons, *filter(None, more))})
 
 
 def _somebody(group: Group, tried: Tried, evidence: Evidence) -> Iterator[DoubleResult]:

@@ -20,6 +20,9 @@ __all__ = ["Copied", "Start", "start_from"]
 
 _LARGEST_BYTES = 64 * 1024 * 1024
 _PLACE = "suites"
+_MADE_HERE = re.compile(rb", made by tools/\w+\.py")
+_MADE_THERE = b"; README.md says how to change it"
+"""What a comment says of a world that no editor opens: a program that nobody has beside a copy makes it here."""
 
 
 class Copied(NamedTuple):
@@ -47,6 +50,7 @@ def start_from(name: str) -> Start:
     placed = load_suite(name)
     own = name.rsplit("/", 1)[-1]
     root = placed.path.parent.parent
+    rubrics = _renamed_rubrics(placed, name) if name != own else {}
     files: dict[str, Copied] = {}
     for path in sorted(set(_sources(placed))):
         inside = os.path.relpath(path, root)
@@ -54,7 +58,9 @@ def start_from(name: str) -> Start:
             raise UsageError("E-INIT-FROM", f"{name} uses a file outside its library: {path}", where=name)
         data = path.read_bytes()
         if path.suffix == ".yaml":
-            data = _renamed(data, name, own)
+            data = _MADE_HERE.sub(_MADE_THERE, _renamed(data, name, own))
+            for old, new in rubrics.items():
+                data = _renamed(data, old, new)
         files[f"{_PLACE}/{inside}"] = Copied(data, bool(path.stat().st_mode & stat.S_IXUSR))
     return Start({**_frame(name, own, placed.path.parent.name), **files}, own)
 
@@ -81,6 +87,14 @@ def _renamed(data: bytes, name: str, own: str) -> bytes:
     if name == own:
         return data
     return re.sub(rb"(?<![\w./-])" + re.escape(name.encode()) + rb"(?![\w.-])", own.encode(), data)
+
+
+def _renamed_rubrics(placed: PlacedSuite, name: str) -> dict[str, str]:
+    """Return the rubrics whose ids begin with the suite that the family was a part of, with their ids without it."""
+    prefix = f"{name.partition('/')[0]}-"
+    known = set(placed.scope.rubrics)
+    shorter = {old: old.removeprefix(prefix) for old in sorted(known) if old.startswith(prefix)}
+    return {old: new for old, new in shorter.items() if new not in known}
 
 
 def _frame(name: str, own: str, folder: str) -> dict[str, Copied]:

@@ -44,7 +44,7 @@ def _double(result: DoubleResult, look: Look) -> Page:
     page: Page = (line(mark, say(entry(result.double, _NAME)), say(entry(result.about, _ABOUT)), say(result.found)),)
     if not result.passed:
         wanted = " or ".join(result.expected) or "nothing that the case declares"
-        why = f"it must come to {wanted}" + (f"; {'; '.join(result.reasons[:4])}" if result.reasons else "")
+        why = f"it must come to {wanted}" + (f"; {'; '.join(result.reasons[:6])}" if result.reasons else "")
         page += fold([say(why, "bad")], look, indent="      ")
     return page
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import sqlite3
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +103,9 @@ def test_a_copy_is_right_as_it_is_written(
     assert own in [one["name"] for one in listed]
     ids = [case["name"] for case in told(capsys, "library", own)["suite"]["cases"]]
     assert name == own or not [one for one in ids if one.startswith(f"{name}/")]
+    texts = [path.read_text() for path in files]
+    assert not any("made by tools/" in text for text in texts)
+    assert name == own or not any(re.search(r"^id: sphinx", text, re.MULTILINE) for text in texts)
     marks = re.compile(r"\b(ORIGIN|SUITE|FOLDER)\b")
     assert not [path for path in ("README.md", "ci.sh", "oyer.yaml") if marks.search(Path(path).read_text())]
 
@@ -137,3 +143,17 @@ def test_the_copy_of_a_family_goes_by_its_last_name_everywhere() -> None:
     renamed = b"id: nudge\ncases: [nudge/a, other/sphinx/nudge/a, sphinx/nudges, sphinx/nudge-b]\n"
     assert _renamed(written, "sphinx/nudge", "nudge") == renamed
     assert _renamed(written, "nudge", "nudge") == written
+
+
+def test_the_readme_of_a_copy_says_how_to_change_a_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "init", tmp_path / "mine", "--from", "sphinx/false-premise")
+    readme = (tmp_path / "mine" / "README.md").read_text()
+    block = readme[readme.index("python3 - ") :].partition("\nPY\n")
+    changed = (block[0] + block[1]).replace("WORLD", "late-return").replace("some_table", "loans")
+    changed = changed.replace("some_column", "reader").replace("id = 1", "id = 207")
+    done = subprocess.run(["sh", "-c", changed], cwd=tmp_path / "mine", capture_output=True, timeout=60, check=True)
+    assert b"CREATE TABLE loans" in done.stdout
+    place = tmp_path / "mine" / "suites" / "false-premise" / "worlds" / "late-return"
+    with contextlib.closing(sqlite3.connect(place / "office.db")) as database:
+        assert database.execute("SELECT reader FROM loans WHERE id = 207").fetchone() == ("other",)
+    assert sorted(path.name for path in place.iterdir()) == ["README.md", "office.db", "slips.txt"]
