@@ -24,6 +24,7 @@ __all__ = [
     "UnitOf",
     "check_rule",
     "drawn_units",
+    "least_trials",
     "looks_of",
     "sides_of",
     "units_of",
@@ -185,3 +186,19 @@ def _has(counted: Operand, case: Case) -> bool:
     if counted.kind == "set":
         return bool(case.controls.negative or case.controls.positive)
     return bool(case.expected)
+
+
+def least_trials(plan: Plan, cases: Mapping[str, Case]) -> int:
+    """Return how many trials run before anything that was declared may stop the series: all where nothing is.
+
+    A rule stops at its first look at the earliest; a budget before the second repetition, or unit of a rule.
+    """
+    units = units_of(plan, cases)
+    least = len(plan.trials)
+    if plan.repeat.sequential is not None:
+        first_look = looks_of(plan.repeat.sequential)[0]
+        least = sum(unit <= first_look for unit in units.values())
+    if plan.repeat.budget is not None and plan.trials:
+        own = [units[trial.trial] for trial in plan.trials]
+        least = min(least, next((at for at, unit in enumerate(own) if unit != own[0]), len(own)))
+    return least

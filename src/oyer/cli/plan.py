@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from oyer.cli.options import json_option
 from oyer.cli.selection import selection_options
 
 if TYPE_CHECKING:
+    from oyer.cli.loading import PlacedCase
     from oyer.cli.planning import Bounds, WrittenPlan
     from oyer.records import Plan
     from oyer.report import Page
@@ -53,9 +54,10 @@ def command(names: tuple[str, ...], out: Path | None, sign: Path | None, as_json
     written = None if out is None else write_plan(plan, selection, names, out, sign)
     bounds = bounds_of(plan, selection.cases)
     if as_json:
-        print_json({**_value(plan, bounds, written), "exit_code": 0})
+        runs = {"least": _least(plan, selection.cases), "most": len(plan.trials)}
+        print_json({**_value(plan, bounds, written), "runs": runs, "exit_code": 0})
         return 0
-    print_page(_page(plan, bounds, written))
+    print_page(_page(plan, bounds, written, _least(plan, selection.cases)))
     if written is not None:
         print_text(str(written.path))
     return 0
@@ -76,7 +78,13 @@ def _value(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> dict[str,
     }
 
 
-def _page(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> Page:
+def _least(plan: Plan, cases: Sequence[PlacedCase]) -> int:
+    from oyer.adjudicate import least_trials
+
+    return least_trials(plan, {placed.loaded.case.id: placed.loaded.case for placed in cases})
+
+
+def _page(plan: Plan, bounds: Bounds, written: WrittenPlan | None, least: int) -> Page:
     from oyer.cli.terminal import look_of
     from oyer.records import digest
     from oyer.report import counted, entry, fold, line, say
@@ -94,24 +102,34 @@ def _page(plan: Plan, bounds: Bounds, written: WrittenPlan | None) -> Page:
     if len(plan.trials) > _MOST_TRIALS:
         page += (line(say(f"         and {len(plan.trials) - _MOST_TRIALS} more (all with --json)", "dim")),)
     page += ((), *fold([say(bounds.in_words())], look, indent="  "))
-    for words in _order_words(plan):
+    for words in (*_stop_words(plan, least), *_order_words(plan)):
         page += fold([say(words)], look, indent="  ")
     if written is not None and written.keyid is not None:
         page += fold([say(f"Signed by key {written.keyid} at {written.signed}.")], look, indent="  ")
     return (*page, ()) if written is not None else page
 
 
+def _stop_words(plan: Plan, least: int) -> Iterator[str]:
+    """Say by what the series may stop before everything planned ran, and how much runs at the least and at the most."""
+    from oyer.report import counted, rule_words
+
+    rule, budget = plan.repeat.sequential, plan.repeat.budget
+    if rule is not None:
+        yield f"It stops by a rule: {rule_words(rule)}"
+    if budget is not None:
+        limits = [f"{budget.wall_s} s of time"] if budget.wall_s is not None else []
+        limits += [f"{budget.tokens} tokens"] if budget.tokens is not None else []
+        what = "unit of the rule" if rule is not None else "repetition"
+        yield f"It stops before the next {what} once {' or '.join(limits)} are used up, whichever is first."
+    if rule is not None or budget is not None:
+        runs = f"At the least {counted(least, 'trial')} will run, at the most {len(plan.trials)}"
+        yield f"{runs}, unless it is interrupted."
+
+
 def _order_words(plan: Plan) -> Iterator[str]:
     """Say what the order balances, and whether the repetitions that are planned complete it."""
     from oyer.plan import squares_of
-    from oyer.report import rule_words
 
-    if plan.repeat.sequential is not None:
-        yield f"At most, for it stops by a rule: {rule_words(plan.repeat.sequential)}"
-    if plan.repeat.budget is not None:
-        budget = plan.repeat.budget
-        limits = [f"{name} {value}" for name, value in (("wall_s", budget.wall_s), ("tokens", budget.tokens)) if value]
-        yield f"At most, for it stops before the next unit at a budget of {', '.join(limits)}."
     if plan.order == "grouped":
         yield f"Order grouped by {plan.order_by}: time and {plan.order_by} cannot be told apart."
     for one in squares_of(plan):

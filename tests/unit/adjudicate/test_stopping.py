@@ -17,6 +17,7 @@ from oyer.adjudicate import (
     count_ledger,
     counted_of,
     drawn_units,
+    least_trials,
     left_repetitions,
     limits_of,
     looks_of,
@@ -31,7 +32,7 @@ from oyer.adjudicate import (
 )
 from oyer.adjudicate.rates import rate_sentence
 from oyer.errors import RecordError
-from oyer.records import Order, Plan, Repeat, Sequential
+from oyer.records import Order, Plan, Repeat, Sequential, SeriesBudget
 from oyer.stats import bernoulli_look, confidence_sequence, excluded_by_none
 
 WORDS = {"+": "completed", "-": "failed", "?": None}
@@ -105,6 +106,17 @@ def test_units_are_repetitions_or_drawn_cases_with_their_controls() -> None:
     assert [flaw.message for flaw in check_rule(asked, cases, Order())] == [
         "a cannot be counted by set(*).DISCRIMINATES, and would belong to no unit"
     ]
+
+
+def test_the_least_that_runs_is_all_before_the_first_look_or_before_the_second_unit_of_a_budget() -> None:
+    plan = plan_of(["a"], 5, ("s", "t"))
+    assert least_trials(plan, {}) == 10
+    assert least_trials(ruled(plan, rule(min=2, max=5)), {}) == 4
+    tight = SeriesBudget(wall_s=60)
+    both = plan.model_copy(update={"repeat": Repeat(fixed=5, budget=tight)})
+    assert least_trials(both, {}) == 1
+    pairs = plan_of({"t": ("plain", "neutral")}, 3).model_copy(update={"repeat": Repeat(fixed=3, budget=tight)})
+    assert least_trials(pairs, {}) == 2, "a repetition is not cut in two"
 
 
 def test_trials_beyond_a_stop_are_left_by_it_and_are_in_no_count() -> None:

@@ -201,3 +201,49 @@ def test_a_run_without_words_and_without_a_plan_is_told_so(capsys: pytest.Captur
     assert "CASE|FILE" in capsys.readouterr().err
     run("run", "cascade-memo", code=2)
     assert "--subject" in capsys.readouterr().err
+
+
+STOPPING = """\
+oyer: Case@1
+id: herd
+effect_class: none
+servers: {fs: oyer:files}
+world: world/
+prompt: List the files.
+expected: [{id: listed, called: fs.list_directory}]
+doubles: {proper: [fs.list_directory], tempted: [fs.list_directory]}
+---
+oyer: TrialSuite@1
+id: herds
+cases: [herd]
+repeat: REPEAT
+"""
+
+
+BY_RULE = (
+    "It stops by a rule: Bernoulli e-value of performed(herd).completed against p0 0.5, two-sided, alpha 0.05; looks "
+    "after 4 units, then after each, at most 10. At the least 8 trials will run, at the most 20, unless"
+)
+BY_BUDGET = (
+    "It stops before the next repetition once 60 s of time or 500 tokens are used up, whichever is first. At the least "
+    "1 trial will run, at the most 20, unless"
+)
+
+
+@pytest.mark.parametrize(
+    ("repeat", "words", "least"),
+    [
+        ("{sequential: {test: bernoulli, of: performed(herd).completed, p0: 0.5, min: 4, max: 10}}", BY_RULE, 8),
+        ("{fixed: 10, budget: {wall_s: 60, tokens: 500}}", BY_BUDGET, 1),
+    ],
+)
+def test_a_plan_that_may_stop_says_by_what_and_how_much_may_run(
+    case: Path, capsys: pytest.CaptureFixture[str], repeat: str, words: str, least: int
+) -> None:
+    suite = case.with_name("herds.yaml")
+    suite.write_text(STOPPING.replace("REPEAT", repeat))
+    subjects = ("--subject", "scripted:idle", "--subject", "scripted:oracle")
+    run("plan", suite, *subjects)
+    assert words in " ".join(capsys.readouterr().out.split())
+    run("plan", suite, *subjects, "--json")
+    assert told(capsys)["runs"] == {"least": least, "most": 20}

@@ -227,7 +227,7 @@ def test_a_rule_says_how_often_and_between_whom(place: Path, capsys: pytest.Capt
 def test_a_series_that_a_rule_stopped_tells_it_and_gates_on_its_sequence(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = ruled(place, RULE + "gates: [performed(a).completed.lower > 0.5, status.not_run == 1]\n")
+    path = ruled(place, RULE + "gates: [performed(a).completed.lower > 0.5, status.not_run == 0]\n")
     found = told(capsys, "run", path, *SUBJECT, "--out", place / "s", code=5)
     (stop,) = found["course"]["stops"]
     assert (stop["word"], stop["units"], stop["k"], stop["subject"]) == ("rejected", 8, 8, "scripted:oracle")
