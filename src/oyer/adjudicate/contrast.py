@@ -102,8 +102,8 @@ class Contrast(NamedTuple):
     `bounds` are the differences with every undecided trial against the second side, then for it; `p_ends` the p-values
     there. `limits` hold for both. `p_least` and `p_most` are the least and the most that p, adjusted for the family of
     `tests`, may be. `word` is None where it is not for a test to say; then `why` says so. `least` is given where too
-    few were decided to show anything: so many decided trials on each side (pairs, or cases) are the least that could,
-    with all tests of the family as able as this one.
+    few were decided to show anything: so many decided `units` (trials on each side, pairs, cases) are the least that
+    could, with all tests of the family as able as this one.
     """
 
     about: str
@@ -122,6 +122,7 @@ class Contrast(NamedTuple):
     word: ContrastWord
     why: str
     least: int | None = None
+    units: Literal["trials", "pairs", "cases"] = "trials"
 
 
 class _Test(NamedTuple):
@@ -188,6 +189,7 @@ def _over_cases(about: str, sides: Sequence[Sides], seed: int, draws: int) -> _T
     least, left = (_tested([(0, n1, n2, n2) for _, n1, _, n2 in each], seed, draws).p for each in (lows, told))
     made = _contrast(about, [one.case for one in sides], method, "these cases")
     made = made._replace(
+        units="cases",
         difference=seen.difference,
         bounds=(_mean([_apart(one) for one in lows]), _mean([_apart(one) for one in highs])),
         interval=interval,
@@ -275,6 +277,7 @@ def _paired(about: str, one: Sides, pairs: PairCounts) -> _Test:
     number = pairs.gained + pairs.lost + pairs.alike + pairs.undecided
     made = _contrast(about, [one.case], "exact McNemar, pairs by design", "this case only")
     made = made._replace(
+        units="pairs",
         difference=seen.difference,
         bounds=(low.difference or Fraction(0), high.difference or Fraction(0)),
         p=seen.p,
@@ -289,7 +292,9 @@ def _untested(about: str, one: Sides, why: str) -> _Test:
     difference = None
     if one.first.decided and one.second.decided:
         difference = Fraction(one.second.k, one.second.decided) - Fraction(one.first.k, one.first.decided)
-    return _Test(made._replace(difference=difference, bounds=_ends(one), why=why), 1.0, 1.0, (1.0, 1.0))
+    units: Literal["trials", "pairs"] = "trials" if one.pairs is None else "pairs"
+    made = made._replace(difference=difference, bounds=_ends(one), why=why, units=units)
+    return _Test(made, 1.0, 1.0, (1.0, 1.0))
 
 
 def _contrast(about: str, cases: Sequence[str], method: Method, estimand: str) -> Contrast:
@@ -326,16 +331,19 @@ def _decided(tests: Sequence[_Test]) -> Iterator[Contrast]:
             yield made._replace(p_least=lowest[index], p_most=highest[index], word=word, why=why)
 
 
-def _least_units(found: Contrast, tests: int) -> int:
-    """Return the least number of decided trials on each side (pairs, or cases) with which such a test could reject, in
-    a family of so many: all against none, at Holm's first step.
+def _least_units(found: Contrast, tests: int) -> int | None:
+    """Return the least number of decided units with which such a test could reject, in a family of so many: all
+    against none, at Holm's first step. None where labels are dealt anew: that depends on how often each case repeats.
     """
-    p_of: Callable[[int], float] = lambda n: two_proportions(0, n, n, n).p  # noqa: E731
-    if found.method.startswith("sign flips"):
-        p_of = lambda n: min(1.0, 2.0 ** (1 - n))  # noqa: E731 - two of all flips are as far out as can be
-    elif found.method.startswith("exact McNemar"):
-        p_of = lambda n: mcnemar(n, 0, 0).p  # noqa: E731
-    least = LEAST_CASES if found.method.startswith("sign flips") else 2
+    if found.method == "labels dealt anew within cases":
+        return None
+
+    def p_of(n: int) -> float:
+        if found.units == "cases":
+            return 2.0 ** (1 - n)  # two of all flips are as far out as can be
+        return mcnemar(n, 0, 0).p if found.units == "pairs" else two_proportions(0, n, n, n).p
+
+    least = LEAST_CASES if found.units == "cases" else 2
     return next(n for n in range(least, 1_000) if p_of(n) * max(1, tests) <= ALPHA)
 
 

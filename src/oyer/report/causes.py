@@ -6,10 +6,10 @@ that held.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from oyer.records import ClaimVerdict, MatchedSet, Outcome, SetMember, TrialError
+from oyer.records import ClaimVerdict, Comparison, MatchedSet, Outcome, SetMember, TrialError
 from oyer.report.page import Segment, say
 
 __all__ = ["Beside", "cause_of"]
@@ -17,21 +17,39 @@ __all__ = ["Beside", "cause_of"]
 _DECIDED = frozenset({"PASS", "FAIL", "CONTRADICTED"})
 
 
+Key = tuple[str, str, int]
+"""A case, a subject and a repetition."""
+
+
 class Beside(NamedTuple):
-    """The outcomes of a series by trial, and its neutral arms by trap, subject and repetition."""
+    """The outcomes of a series by trial; its neutral arms, and its comparisons, by case, subject and repetition."""
 
     outcomes: Mapping[str, Outcome] = {}
-    neutral: Mapping[tuple[str, str, int], Outcome] = {}
+    neutral: Mapping[Key, Outcome] = {}
+    compared: Mapping[Key, Comparison] = {}
 
     @classmethod
-    def of(cls, outcomes: Mapping[str, Outcome]) -> Beside:
+    def of(cls, outcomes: Mapping[str, Outcome], comparisons: Iterable[Comparison] = ()) -> Beside:
         """Look up what a page of sets says of their trials."""
         told = (one for one in outcomes.values() if one.condition == "neutral")
-        return cls(outcomes, {(one.case, one.subject, one.repetition): one for one in told})
+        return cls(
+            outcomes,
+            {(one.case, one.subject, one.repetition): one for one in told},
+            {(one.case, one.subject, one.repetition): one for one in comparisons},
+        )
+
+    def cause(self, found: MatchedSet, member: SetMember) -> str:
+        """Say what makes a member of a set undecided; of an experiment the first reason of its comparison."""
+        compared = self.compared.get((member.case, found.subject, found.repetition))
+        scored = None if compared is None or member.role == "negative" else compared.primary
+        if scored is not None and scored.mechanical_outcome == "INCONCLUSIVE" and scored.reasons:
+            first = scored.reasons[0]
+            return f"INCONCLUSIVE: {first.name}" + (f" in the {first.arm} arm" if first.arm else "")
+        return cause_of(member, self.outcomes)
 
     def reasons(self, found: MatchedSet) -> tuple[str, ...]:
         """Return the reasons of a set; of every undecided member with what it is undecided by."""
-        lacking = {f"MEMBER_UNDECIDED:{one.case}": cause_of(one, self.outcomes)
+        lacking = {f"MEMBER_UNDECIDED:{one.case}": self.cause(found, one)
                    for one in found.members if one.state == "undecided"}  # fmt: skip
         return tuple(f"{one} ({lacking[one]})" if lacking.get(one) else one for one in found.reasons)
 

@@ -19,6 +19,7 @@ __all__ = [
     "counts_value",
     "pairs_text",
     "render_contrast",
+    "render_contrasts",
     "sides_value",
 ]
 
@@ -65,12 +66,28 @@ def render_contrast(found: Contrast, look: Look, *, word: str | None = None, sty
     return fold(parts, look, indent="    ", hanging="      ")
 
 
+def render_contrasts(contrasts: Sequence[Contrast], look: Look) -> Page:
+    """Lay out tests of one question; cases without one, alike in reason and difference, stand together."""
+    page: Page = ()
+    alike: dict[str, list[str]] = {}
+    for found in contrasts:
+        if found.method == "none":
+            told = f"no test, {found.why}{least_words(found)}; the difference lies in {_bounds(found)}"
+            alike.setdefault(told, []).extend(found.cases)
+        else:
+            page += render_contrast(found, look)
+    for told, cases in alike.items():
+        each = "" if len(cases) == 1 else ", each"
+        page += fold([say(f"{', '.join(cases)}: {told}{each}", "dim")], look, indent="    ", hanging="      ")
+    return page
+
+
 def least_words(found: Contrast) -> str:
     """Say how many are the least that could decide it; empty where that is not what it lacks."""
     if found.least is None:
         return ""
-    units = {"sign flips over cases": "cases", "exact McNemar, pairs by design": "decided pairs"}
-    return f": {found.least} {units.get(found.method, 'decided trials on each side')} are the least that could"
+    units = {"cases": "cases", "pairs": "decided pairs", "trials": "decided trials on each side"}
+    return f": {found.least} {units[found.units]} are the least that could"
 
 
 def _numbers(found: Contrast) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from oyer.adjudicate import ONE_REPETITION, SetDistribution, distribution_of
 from oyer.records import MatchedSet, Plan, SetMember
-from oyer.report.causes import Beside, cause_of
+from oyer.report.causes import Beside
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 
 __all__ = ["READING_STYLES", "distribution_value", "distributions", "render_sets"]
@@ -109,7 +109,7 @@ def _set(
         page: Page = (line(*head, say("  "), say(first.reading, READING_STYLES[first.reading])),)
         page += (*fold([say(first.sentence)], look, indent="    "), *also)
         for member in first.members:
-            page += _member(member, look, beside)
+            page += _member(first, member, look, beside)
         if first.reasons:
             page += fold([say("because: " + ", ".join(first.reasons), "dim")], look, indent="    ", hanging="      ")
         return (*page, ())
@@ -122,19 +122,19 @@ def _set(
     for states, count in found.joint.items():
         told = ", ".join(f"{name} {_STATES[state][0]}" for name, state in zip(found.members, states, strict=True))
         page += fold([say(f"{count} x "), say(told, "dim")], look, indent="    ", hanging="      ")
-    causes = Counter(f"{member.case} undecided: {cause_of(member, beside.outcomes)}"
+    causes = Counter(f"{member.case} undecided: {beside.cause(one, member)}"
                      for one in group for member in one.members if member.state == "undecided")  # fmt: skip
     for cause, count in causes.items():
         page += fold([say(f"{count} x "), say(cause, "dim")], look, indent="    ", hanging="      ")
     return (*page, ())
 
 
-def _member(member: SetMember, look: Look, beside: Beside) -> Page:
+def _member(found: MatchedSet, member: SetMember, look: Look, beside: Beside) -> Page:
     word, style = _STATES[member.state]
     role = {"trap": "trap", "negative": "negative control", "positive": "positive control"}[member.role]
     page: Page = (
         line("    ", say(f"{role:17} "), say(f"{word:12} ", style), say(f"{member.case} ({member.by})", "dim")),
     )
-    if member.state == "undecided" and (cause := cause_of(member, beside.outcomes)) != member.by:
+    if member.state == "undecided" and (cause := beside.cause(found, member)) != member.by:
         page += fold([say(cause, "dim")], look, indent="      ", hanging="        ")
     return page

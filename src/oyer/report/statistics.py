@@ -19,7 +19,7 @@ from oyer.adjudicate import (
     SubjectSets,
     rate_sentence,
 )
-from oyer.report.contrasts import contrast_value, counts_text, pairs_text, render_contrast, sides_value
+from oyer.report.contrasts import contrast_value, counts_text, pairs_text, render_contrasts, sides_value
 from oyer.report.page import Look, Page, counted, fold, line, say
 from oyer.report.pressure import pressure_value, render_pressure
 from oyer.report.questions import render_questions
@@ -124,7 +124,7 @@ def _over_cases(one: OverCases, look: Look) -> Page:
     elif rate.mean is not None:
         told += f"; mean of case means {float(rate.mean):.2f}"
     limits = f"95 % limits {_span(rate.limits)}" if rate.limits is not None else f"no interval, {rate.why_not}"
-    lines = [f"{told}; {limits}; about {rate.estimand}"]
+    about = f"{told}; {limits}; about {rate.estimand}"
     apart = [
         f"{name} {value:.2f}"
         for name, value in (
@@ -134,8 +134,8 @@ def _over_cases(one: OverCases, look: Look) -> Page:
         )
         if value is not None
     ]
-    lines += [", ".join(apart) + " (of decided trials)"] if apart else []
-    for text in (*lines, *_tries(one.tries)):
+    about += f"; {', '.join(apart)} (of decided trials)" if apart else ""
+    for text in (about, *_tries(one.tries)):
         page += fold([say(text)], look, indent="    ", hanging="      ")
     return page
 
@@ -143,11 +143,14 @@ def _over_cases(one: OverCases, look: Look) -> Page:
 def _paired(one: Paired, look: Look) -> Page:
     asked = one.question
     page: Page = fold([say(asked.question.about, "accent")], look, indent="  ", hanging="    ")
+    alike: dict[str, list[str]] = {}
     for sides, pairs in zip(asked.question.sides, asked.pairs, strict=True):
-        told = f"{sides.case}: {asked.first} {counts_text(sides.first)}; {asked.second} {counts_text(sides.second)}"
-        page += fold([say(f"{told}; {pairs_text(pairs)}")], look, indent="    ", hanging="      ")
-    for found in one.contrasts:
-        page += render_contrast(found, look)
+        told = f"{asked.first} {counts_text(sides.first)}; {asked.second} {counts_text(sides.second)}"
+        alike.setdefault(f"{told}; {pairs_text(pairs)}", []).append(sides.case)
+    for told, cases in alike.items():
+        each = "" if len(cases) == 1 else "each "
+        page += fold([say(f"{', '.join(cases)}: {each}{told}")], look, indent="    ", hanging="      ")
+    page += render_contrasts(one.contrasts, look)
     if asked.confounded:
         page += fold([say(asked.confounded, "warn")], look, indent="    ", hanging="      ")
     return page

@@ -99,7 +99,7 @@ def render_series(
     else:
         for one in alone:
             page += (*_trials(plan, one, judged, look, whole=whole), ())
-    beside = Beside.of(outcomes)
+    beside = Beside.of(outcomes, comparisons)
     in_sequence = render_sequences(judged.sequences, look) if brief else ()
     page += (*in_sequence, ()) if in_sequence else ()
     sets = (brief_sets(judged.sets, judged.unqualified, look, beside) if brief

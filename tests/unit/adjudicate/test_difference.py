@@ -290,6 +290,8 @@ def test_too_few_decided_say_how_many_are_the_least() -> None:
     few = diff(side({"c": ["PASS"] * 5}, **pair[0]), side({"c": ["FAIL"] * 5}, **pair[1])).tests[0]
     assert (few.word, few.contrast.least) == ("not_decided", 6)
     assert diff(side({"c": ["PASS"] * 6}, **pair[0]), side({"c": ["FAIL"] * 6}, **pair[1])).tests[0].word == "worse"
+    lone = diff(side({"c": ["PASS"]}, **pair[0]), side({"c": ["FAIL"]}, **pair[1])).tests[0]
+    assert (lone.contrast.units, lone.contrast.least) == ("pairs", 6), "pairs by design also where none can be tested"
     assert diff(side({"c": ALL}), side({"c": NONE})).tests[0].contrast.least is None
 
 

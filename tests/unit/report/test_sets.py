@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from set_kit import claim_of, outcome_of, pressed_of
+from set_kit import claim_of, comparison_of, outcome_of, pressed_of
 
 from oyer.adjudicate import ONE_REPETITION
 from oyer.records import (
@@ -123,6 +123,13 @@ def test_an_undecided_member_is_told_with_what_makes_it_so(trial: dict[str, Any]
     assert f"UNDETERMINED trap by s: MEMBER_UNDECIDED:trap ({cause})" in brief
     counted = " ".join(page_text(render_sets(plan(3), [found], (), Look(), beside=beside)).split())
     assert f"1 x trap undecided: {cause}" in counted
+
+
+def test_an_experiment_is_undecided_by_the_first_reason_of_its_comparison() -> None:
+    compared = comparison_of("trap", "INCONCLUSIVE", baseline_trouble=True)
+    told = {"a": outcome_of("trap").model_copy(update={"trial": "a"})}
+    page = page_text(render_sets(plan(1), [undecided()], (), Look(), beside=Beside.of(told, [compared])))
+    assert "      INCONCLUSIVE: ARM_NOT_COMPLETED in the baseline arm\n" in page
 
 
 def test_a_control_is_undecided_by_its_performance_and_a_missing_trial_is_said_to_be_missing() -> None:

@@ -105,6 +105,20 @@ def test_questions_stand_by_subject_first_and_what_was_tried_once_has_no_rate() 
     assert "Rates, each of one case" in several
 
 
+def test_cases_that_came_out_alike_stand_together_with_their_names() -> None:
+    names = ["t", "u", "v"]
+    plan = plan_of(dict.fromkeys(names, ("plain", "neutral"))).model_copy(update={"rubrics": {"r": DIGEST}})
+    told = [outcome_of(name, said="PASS") for name in names]
+    told += [outcome_of(name, condition="neutral", said="FAIL" if name == "v" else "PASS") for name in names]
+    cases = {name: PRESSED.model_copy(update={"id": name}) for name in names}
+    flat = " ".join(page_text(render_statistics(statistics_of(series(plan, told), cases), Look())).split())
+    assert "t, u: each neutral 1 of 1 decided, 0 undecided; plain 1 of 1 decided" in flat
+    assert "v: neutral 0 of 1 decided, 0 undecided; plain 1 of 1 decided" in flat
+    assert (
+        "t, u: no test, fewer than two trials are decided on a side: 7 decided pairs are the least that could" in flat
+    )
+
+
 def test_one_value_has_no_quartiles() -> None:
     once = outcome_of("c", 1, said="PASS").model_copy(update={"measurements": {"tool_calls": 4, "wall_ns": 2 * 10**9}})
     plan = plan_of(["c"], 1).model_copy(update={"rubrics": {"r": DIGEST}})
