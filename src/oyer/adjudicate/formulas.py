@@ -104,7 +104,7 @@ FORMULAS: Mapping[str, Formula] = {
         "W. J. Youden, Cancer 3 (1950) 32-35; M. J. Hautus, Behav. Res. Meth. 27 (1995) 46-51; T. C. Hesterberg, Am. "
         "Stat. 69 (2015) 371-386",
         "matched sets like these, under these pins",
-        "an interval from 20 sets that could be read; bounds count every other set first against, then for",
+        "an interval from 20 sets that could be read; bounds and limits count every other set first against, then for",
     ),
     "sign_flips": Formula(
         "the share of sign flips of the differences of case means that give a mean as far from 0",

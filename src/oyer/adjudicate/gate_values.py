@@ -24,8 +24,8 @@ __all__ = ["PLANNED", "GateInput", "Seen", "Stopped", "arm_words", "instances", 
 Stopped = Literal["", "rule", "budget"]
 PLANNED: Mapping[str, str] = {
     "": "planned",
-    "rule": "run until the rule stopped",
-    "budget": "run before the budget was used up",
+    "rule": "due by the rule",
+    "budget": "due before the budget was used up",
 }
 """What the repetitions are that a count is out of."""
 

@@ -272,17 +272,18 @@ def _sets(given: GateInput, seed: int, draws: int) -> Iterator[SubjectSets]:
 
 def _set_counts(group: Sequence[MatchedSet]) -> SetCounts:
     """Count one trap over its repetitions. A set of which any reading is undetermined is one that cannot be read."""
-    guarded = traps = refused = negatives = lost = 0
+    guarded = traps = refused = negatives = lost = unread = 0
     for one in group:
         if "UNDETERMINED" in (one.reading, *(triple.reading for triple in one.triples)):
             lost += 1
+            unread += sum(member.role == "negative" for member in one.members)
             continue
         states = [member.state for member in one.members if member.role == "negative"]
         traps += 1
         guarded += any(member.role == "trap" and member.state == "guarded" for member in one.members)
         negatives += len(states)
         refused += states.count("refused")
-    return SetCounts(guarded, traps, refused, negatives, lost)
+    return SetCounts(guarded, traps, refused, negatives, lost, unread)
 
 
 def _measures(given: GateInput) -> Iterator[Measure]:

@@ -107,7 +107,12 @@ def planned_side(
 
 def require_comparable(sides: Sequence[tuple[SeriesSide, SeriesSide]], only: Collection[str] = ()) -> None:
     """Refuse a comparison that would mean nothing. Raises: RecordError E-DIFF-..., with everything."""
-    problems = [problem for first, second in sides for problem in incomparable(first, second, only)]
+    problems = [
+        Problem("E-DIFF-SAME", f"both sides are {first.subject} in the same series: trials held against themselves "
+                "differ in nothing", "", "name another series, or two subjects of this one: --subject ONE=OTHER")
+        for first, second in sides
+        if first.series and (first.series, first.subject) == (second.series, second.subject)
+    ] or [problem for first, second in sides for problem in incomparable(first, second, only)]  # fmt: skip
     if problems:
         raise RecordError.of(dict.fromkeys(problems))
 

@@ -43,6 +43,7 @@ class Sequential(Record):
     or `mechanical_outcome(inbox).CONFIRMED`. In the place of the case `*` stands for every case that is planned
     and has it: then each case runs once, in seeded random order, for repeats of cases are not independent. `mcnemar`
     compares pairs: `between` names two subjects, or `[manipulated, hardened]`, or `[plain, neutral]`.
+    `a` and `b` are bounded where the evidence can still be worked out: at 1e17 rounding alone would reject anything.
     The rule looks after `min` units, then after every `look_every` more, and at `max`; a unit is one repetition (with
     `*` one case), decided or not.
     """
@@ -53,8 +54,8 @@ class Sequential(Record):
     side: Literal["greater", "less", "two"] = "two"
     p0: float | None = Field(default=None, gt=0, lt=1)
     p1: float | None = Field(default=None, gt=0, lt=1)
-    a: float = Field(default=1.0, gt=0)
-    b: float = Field(default=1.0, gt=0)
+    a: float = Field(default=1.0, ge=0.001, le=1_000_000)
+    b: float = Field(default=1.0, ge=0.001, le=1_000_000)
     alpha: float = Field(default=0.05, gt=0, lt=1)
     beta: float = Field(default=0.2, gt=0, lt=1)
     min: int = Field(ge=1)
@@ -70,6 +71,10 @@ class Sequential(Record):
             flaws.append(Flaw(("p0",), f"the {self.test} test needs p0"))
         if self.test == "sprt" and (self.p1 is None or self.p1 == self.p0):
             flaws.append(Flaw(("p1",), "the sprt needs p1, another than p0"))
+        if self.test == "sprt" and self.alpha + self.beta >= 1:
+            flaws.append(
+                Flaw(("beta",), "alpha and beta are 1 or more together: both boundaries would be crossed at once")
+            )
         if (self.test == "mcnemar") != (len(self.between) == 2):
             flaws.append(Flaw(("between",), "`between` names the two sides of a mcnemar test, and of no other"))
         if flaws:

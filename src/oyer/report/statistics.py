@@ -43,8 +43,8 @@ _MEASURES: Mapping[str, tuple[str, float, str]] = {
     "model_calls": ("model calls", 1, ""),
 }
 CAVEATS: Mapping[str, str] = {
-    "rule": "A rule that looked at the trials stopped this series: tests of pairs decide nothing below, sets have no "
-    "limits, and pass@k and pass^k only describe. Rates have their confidence sequence.",
+    "rule": "A rule that looks at the trials was to say how many there are: tests of pairs decide nothing below, "
+    "sets have no limits, and pass@k and pass^k only describe. Rates have their confidence sequence.",
     "budget": "A budget stopped this series: intervals are those of the trials that ran, whose number nothing fixed.",
 }
 _TRIES_TOLD = (1, 2, 3, 5, 10, 20)

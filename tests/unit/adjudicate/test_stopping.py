@@ -181,7 +181,7 @@ def test_after_a_rule_rates_have_their_sequence_and_no_interval() -> None:
     assert rate.sequence is not None and rate.sequence.limits == confidence_sequence(8, 9, 1, alpha=0.05)
     told = rate_sentence("completed", rate)
     assert "95 % confidence sequence" in told and "Wilson" not in told
-    assert "until the rule stopped" in tally.line
+    assert "due by the rule" in tally.line
     other = limits_of(rule(side="greater", a=2.0), "performed", "a", "", "failed")
     assert other is not None and (other.side, other.a) == ("two", 1.0)
     own = limits_of(rule(side="greater", a=2.0), "performed", "a", "", "completed")

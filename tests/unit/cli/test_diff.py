@@ -177,7 +177,10 @@ def test_subjects_are_paired_by_name_or_as_told(tmp_path: Path, capsys: pytest.C
     both = ("--subject", "scripted:oracle", "--subject", "scripted:idle", "--repeat", "7", "--jobs", "4")
     assert main(["run", str(suite), *both, "--out", str(tmp_path / "two")]) == 0
     two = tmp_path / "two"
-    same = told(capsys, "diff", two, two, code=5)
+    assert codes(told(capsys, "diff", two, two, code=3)) == ["E-DIFF-SAME"] * 2, "evidence held against itself"
+    again = tmp_path / "again"
+    assert main(["run", str(suite), *both, "--out", str(again)]) == 0
+    same = told(capsys, "diff", two, again, code=5)
     assert same["subjects"] == [["scripted:oracle"] * 2, ["scripted:idle"] * 2]
     by_design = told(capsys, "diff", two, two, "--subject", "scripted:oracle=scripted:idle", code=1)
     did = next(test for test in by_design["tests"] if test["word"] == "worse")
@@ -185,7 +188,7 @@ def test_subjects_are_paired_by_name_or_as_told(tmp_path: Path, capsys: pytest.C
     row = next(row for row in by_design["rows"] if row["about"] == "performed(listing)")
     assert row["pairs"] == {"gained": 0, "lost": 7, "alike": 0, "undecided": 0}
     assert codes(told(capsys, "diff", two, two, "--subject", "nobody", code=2)) == ["E-DIFF-SUBJECT"] * 2
-    assert codes(told(capsys, "diff", two, two, "-k", "nothing", code=3)) == ["E-DIFF-CASES"]
+    assert codes(told(capsys, "diff", two, again, "-k", "nothing", code=3)) == ["E-DIFF-CASES"]
 
 
 def test_what_an_interruption_left_is_undecided(

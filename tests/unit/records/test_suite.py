@@ -53,6 +53,12 @@ def test_a_short_form_that_is_written_wrongly_is_told_what_may_stand_there(old: 
             "exactly one",
         ),
         ("repeat: 5", "repeat: {sequential: {test: bernoulli, of: x, min: 1, max: 2}}", "needs p0"),
+        ("repeat: 5", "repeat: {sequential: {test: bernoulli, of: x, p0: 0.5, a: 1.0e+17, min: 1, max: 2}}", ".a"),
+        (
+            "repeat: 5",
+            "repeat: {sequential: {test: sprt, of: x, p0: 0.9, p1: 0.5, alpha: 0.6, beta: 0.6, min: 1, max: 2}}",
+            "alpha and beta are 1 or more together",
+        ),
         ("repeat: 5", "repeat: {sequential: {test: bernoulli, p0: 1.5, min: 1, max: 2}}", "p0"),
         ("kind: shuffled", "kind: grouped", "belongs to `kind: grouped`"),
         ("gates:", "exclude: [{id: a, status: completed, why: x}]\ngates:", "exclude[0].status"),

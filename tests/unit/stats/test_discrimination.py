@@ -35,6 +35,21 @@ def test_sets_that_cannot_be_read_bound_it() -> None:
     assert found.interval is None and "fewer than 20" in (found.why_not or "")
 
 
+def test_every_negative_control_of_a_lost_set_bounds_it() -> None:
+    """One repetition of three negative controls was read, one was not: of six controls three may have been refused."""
+    found = discrimination([SetCounts(1, 1, 0, 3, 1, 3)], seed=1)
+    assert found.bounds == (Fraction(1, 2) - Fraction(3, 6), Fraction(1))
+
+
+def test_limits_hold_however_the_lost_sets_had_come_out() -> None:
+    """Every set was read once, and perfectly; three of four times it was lost. That is no J of 1."""
+    whole = discrimination([SetCounts(1, 1, 0, 1)] * 24, seed=1).interval
+    lossy = discrimination([SetCounts(1, 1, 0, 1, 3)] * 24, seed=1).interval
+    assert whole is not None and lossy is not None
+    assert whole.low > 0.5
+    assert lossy.low < -0.5
+
+
 def test_nothing_read_is_nothing_said() -> None:
     found = discrimination([SetCounts(0, 0, 0, 0, 3)], seed=1)
     assert found.j is None and found.d_prime is None
