@@ -37,7 +37,7 @@ OYER = "import sys; from oyer.cli import main; sys.argv[0] = 'oyer'; sys.exit(ma
 
 GRAPHIC = re.compile(r"\x1b\[([0-9;]*)m")
 ANY_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-SUBJECT = re.compile(r"\S+ by scripted:\S+ *$")
+SUBJECT = re.compile(r"\S+ by scripted:\S+ *( trials? [0-9, ]+)?$")
 CHECK = re.compile(r" +\d+  (ok|not applicable) ")
 CHANGING = (
     (re.compile(r"sha256:[0-9a-f]{64}"), "sha256:*"),

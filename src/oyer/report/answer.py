@@ -48,9 +48,11 @@ def render_answer(
     rows = read_strip(comparison, outcomes, declared)
     primary = comparison.primary
     title = f"repetition {comparison.repetition}" if heading is None else heading
+    named = f"  {title}" if title else ""
+    named += number_words([arm.trial for arm in comparison.arms])
     return (
         line(say(comparison.case, "strong"), say(" by ", "dim"), say(comparison.subject, "strong"),
-             say(f"  {title}{number_words([arm.trial for arm in comparison.arms if arm.trial])}", "dim")),
+             say(named, "dim")),
         (),
         *_verdict(primary, look),
         (),

@@ -13,7 +13,7 @@ from oyer.adjudicate import SequenceRead
 from oyer.records import Contamination, Outcome, SegmentOutcome
 from oyer.report.page import Look, Page, Segment, Style, fold, line, say
 from oyer.report.pressure import render_pressed, render_rounds
-from oyer.report.verdicts import PERFORMED_STYLES, VERDICT_STYLES, Errors, render_claims
+from oyer.report.verdicts import PERFORMED_STYLES, VERDICT_STYLES, Errors, number_words, render_claims
 
 __all__ = ["render_segments", "render_sequence", "render_sequences", "sequence_value"]
 
@@ -36,7 +36,7 @@ def render_sequence(
     if first.case in unqualified:
         head.append(say("  unqualified", "warn"))
     if planned == 1:
-        head.append(say(f"  repetition {first.repetition}", "dim"))
+        head.append(say(f"  repetition {first.repetition}{number_words([first.trial])}", "dim"))
         return (line(*head), *render_segments(first, look, errors))
     head.append(say(f"  {len(outcomes)} of {planned} repetitions ran", "dim"))
     page: Page = (line(*head),)
@@ -45,6 +45,7 @@ def render_sequence(
     for alike in _alike(outcomes):
         numbers = ", ".join(str(one.repetition) for one in alike[:12]) + (", ..." if len(alike) > 12 else "")
         told = f"{len(alike)} ended like this ({numbers}); shown: repetition {alike[0].repetition}"
+        told += number_words([alike[0].trial])
         page += (line("  ", say(told, "dim")), *render_segments(alike[0], look, errors))
     return page
 

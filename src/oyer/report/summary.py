@@ -34,7 +34,7 @@ from oyer.report.segments import render_segments, render_sequence, render_sequen
 from oyer.report.sets import render_sets
 from oyer.report.strip import Row, read_strip, render_legend
 from oyer.report.table import render_table
-from oyer.report.verdicts import Errors, arm_words, render_claims, render_trials
+from oyer.report.verdicts import Errors, arm_words, number_words, render_claims, render_trials
 
 __all__ = ["Judged", "declared_request", "render_series", "render_trial"]
 
@@ -223,8 +223,9 @@ def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look,
 
 def _plain_trial(outcome: Outcome, look: Look) -> Page:
     """A trial that no comparison holds: what was observed, and that nothing is concluded from it."""
+    number = f"  repetition {outcome.repetition}{number_words([outcome.trial])}"
     named = [say(outcome.case, "strong"), say(" by ", "dim"), say(outcome.subject, "strong"),
-             say(f"  repetition {outcome.repetition}", "dim"), *arm_words(outcome)]  # fmt: skip
+             say(number, "dim"), *arm_words(outcome)]  # fmt: skip
     alone = "One trial without a comparison: it is recorded, and nothing is concluded from it."
     return (line(*named), *_status(outcome, look), *fold([say(alone, "dim")], look, indent="  "))
 
