@@ -19,7 +19,7 @@ from oyer.adjudicate import (
     qualified_cases,
     turn_words,
 )
-from oyer.cli.continuing import continues_value
+from oyer.cli.continuing import REPLAYS, continues_value
 from oyer.cli.gating import gate_input, judged_series, judged_value
 from oyer.cli.places import open_series_reader
 from oyer.errors import Problem, UsageError
@@ -175,6 +175,7 @@ def result_value(
         "path": str(path),
         "opened": reading.manifest.opened,
         "continues": continues_value(reading.manifest.extensions),
+        "replays": continues_value(reading.manifest.extensions, REPLAYS),
         **judged_value(reading.plan, judged),
         "comparisons": comparisons,
         "trials": list(trials) if trials is not None else [outcome_value(o) for o in result.outcomes.values()],

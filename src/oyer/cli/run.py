@@ -41,6 +41,12 @@ __all__ = ["command"]
     metavar="SERIES",
     help="Cite this series or bundle: a new series all the same, and nothing is pooled.",
 )
+@click.option(
+    "--replay",
+    type=click.Path(path_type=Path),
+    metavar="SERIES",
+    help="Take every answer of a model from this series; nothing is asked live.",
+)
 @json_option
 def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Run a suite, or cases, against subjects and say what the evidence shows.
@@ -52,10 +58,13 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     With --against the exit code is also that of `oyer diff`: 1 where a difference for the worse is decided, 5 where
     something is not decided. Whether the two can be compared is found out before anything starts.
 
+    With --replay the same command runs again offline: a request that is not in the recording is a harness error, never
+    a live call.
+
     With --plan nothing else than the plan runs: what moved since it was written is named, and nothing starts (exit 3).
     """
     from oyer.cli.against import held_against, require_base
-    from oyer.cli.continuing import cited, continues_words
+    from oyer.cli.continuing import cited_by, words_of
     from oyer.cli.gating import exit_code
     from oyer.cli.locks import require_locked
     from oyer.cli.places import new_series_path
@@ -77,11 +86,12 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     plugins, base = plugin_paths(options["plugins"], project, selection.suite), options["against"]
     if base is not None:
         require_base(base, selection, registered, plugins)
-    old = None if options["continues"] is None else cited(options["continues"])
+    said = cited_by(options)
     arguments = click.get_current_context().obj
-    outcome = run(selection, out, jobs=jobs, arguments=arguments, registered=registered, continues=old)
-    if old is not None:
-        outcome = replace(outcome, notes=(*outcome.notes, continues_words(old)))
+    outcome = run(
+        selection, out, jobs=jobs, arguments=arguments, registered=registered, said=said, replay=options["replay"]
+    )
+    outcome = replace(outcome, notes=(*outcome.notes, *words_of(said)))
     if unlocked is not None:
         outcome = replace(outcome, notes=(*outcome.notes, unlocked))
     judged = judged_of(outcome, selection)
@@ -92,8 +102,7 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
         codes.append(told.result.found.exit_code)
     code = INTERRUPTED if outcome.interrupted else next((each for each in (1, 5) if each in codes), 0)
     if as_json:
-        more = {} if old is None else {"continues": old}
-        more |= {} if told is None else {"against": told.value()}
+        more = {**said, **({} if told is None else {"against": told.value()})}
         print_json({**outcome_value_of(outcome, selection.cases, judged), **more, "exit_code": code})
     else:
         announce(outcome, selection.cases, judged, more=() if told is None else told.page())

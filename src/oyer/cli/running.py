@@ -101,16 +101,24 @@ def run(
     arguments: Sequence[str] = (),
     registered: Registered | None = None,
     neutral: bool = True,
-    continues: Mapping[str, Any] | None = None,
+    said: Mapping[str, Mapping[str, Any]] | None = None,
+    replay: Path | None = None,
     quiet: bool = False,
 ) -> SeriesOutcome:
     """Run a series with its progress on standard error unless `quiet`; with `registered`, exactly that plan.
 
-    Without `neutral`, traps run pressed alone. `continues` is what the series says of one that it cites.
+    Without `neutral`, traps run pressed alone. `said` is what the series says of those that it cites, by extension,
+    `replay` the one whose recorded answers stand in for model endpoints.
     """
     asked = request_of(selection, out)
     request = replace(
-        asked, jobs=jobs, arguments=tuple(arguments), registered=registered, neutral=neutral, continues=continues
+        asked,
+        jobs=jobs,
+        arguments=tuple(arguments),
+        registered=registered,
+        neutral=neutral,
+        cited=said or {},
+        replay=replay,
     )
     hide_secrets({spec.key for spec in request.subjects if spec.key}, os.environ)
     if quiet:

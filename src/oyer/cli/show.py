@@ -112,12 +112,14 @@ def _value(retained: Retained, chosen: tuple[PlannedTrial, ...], *, one: bool, e
 
 
 def _series_page(retained: Retained, look: Look, *, whole: bool) -> Page:
-    from oyer.cli.continuing import continues_value, continues_words
+    from oyer.cli.continuing import REPLAYS, continues_value, continues_words, replays_words
     from oyer.report import fold, line, render_later, render_series, say
 
     reading, result = retained.reading, retained.result
     head = line(say(f"series {reading.manifest.series}", "dim"), say(f"  opened {reading.manifest.opened}", "dim"))
     page: Page = (head, ())
+    again = continues_value(reading.manifest.extensions, REPLAYS)
+    page += fold([say(replays_words(again), "warn")], look, hanging="  ") if again is not None else ()
     old = continues_value(reading.manifest.extensions)
     page += fold([say(continues_words(old), "warn")], look, hanging="  ") if old is not None else ()
     for problem in (*reading.problems, *retained.later.problems):

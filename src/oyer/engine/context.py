@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from oyer.engine.replaying import Recording
 from oyer.engine.request import CaseSource, SubjectSpec
 from oyer.engine.sinks import Sinks
 from oyer.engine.stopping import Stop
@@ -46,12 +47,16 @@ class AttemptPlan:
 
 @dataclass(frozen=True, slots=True)
 class SeriesContext:
-    """The shared parts of a running series: store, process of the http sinks, and the operator's wish to stop."""
+    """The shared parts of a running series: store, process of the http sinks, and the operator's wish to stop.
+
+    With a `recording` no model endpoint is asked.
+    """
 
     series: str
     store: SeriesStore
     sinks: Sinks
     stop: Stop
+    recording: Recording | None = None
 
     def make_subject(self, plan: AttemptPlan, journal: Recorder) -> Subject:
         """Make the subject of one attempt; its processes start with its sessions."""

@@ -35,6 +35,7 @@ from oyer.instruments import (
     HttpSink,
     OnFault,
     Recorder,
+    Replay,
     ServerTap,
     SubjectMeter,
     Tap,
@@ -275,7 +276,11 @@ class Bench:
         recorder: Recorder = self._writer("gateway")
         if budget.tokens is not None:
             recorder = TokenCount(recorder, budget.tokens, self._spent)
-        self._gateway = make_gateway(recorder, upstream, on_fault=self._faults.hear)
+        replay = None
+        if self._context.recording is not None:
+            recorded = self._context.recording.of(self._plan.planned)
+            replay = Replay(recorded.exchanges, recorded.masks, lambda: self._placement.masks)
+        self._gateway = make_gateway(recorder, upstream, replay=replay, on_fault=self._faults.hear)
         door = await self._gateway.start()
         self._placement.add("model.url", door.base_url)
         self._placement.add("model.key", door.key)

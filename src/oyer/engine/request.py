@@ -80,7 +80,8 @@ class RunRequest:
     exclusions and gates hold. `judges` are the evaluators that were loaded from plug-ins, by id.
     `admits` is what the Environment lets happen at all; None: nobody declared it.
     `qualifications` are those that vouch for cases, by case id. Without `neutral`, traps run pressed alone.
-    `continues` is what the manifest says of an old series that this one cites.
+    `cited` is what the manifest says of old series (`continues`, `replays`). `replay` is a series whose recorded
+    answers stand in for every model endpoint.
     The seed of the order is `seed`. With a `sequential` rule `repeat` says nothing: the rule says how often at most.
     """
 
@@ -103,12 +104,13 @@ class RunRequest:
     judges: Mapping[str, Judge] = field(default_factory=dict)
     admits: Admits | None = None
     neutral: bool = True
-    continues: Mapping[str, Json] | None = None
+    cited: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    replay: Path | None = None
 
     @property
     def extensions(self) -> Mapping[str, Json]:
         """What the manifest holds beside its own fields."""
-        return {} if self.continues is None else {"continues": dict(self.continues)}
+        return {name: dict(value) for name, value in self.cited.items()}
 
     @property
     def may_stop(self) -> bool:

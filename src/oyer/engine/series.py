@@ -28,6 +28,7 @@ from oyer.adjudicate import (
 from oyer.engine.attempt import run_attempt
 from oyer.engine.context import AttemptPlan, SeriesContext, identity_of
 from oyer.engine.opening import Opening, open_series, secrets_of
+from oyer.engine.replaying import Recording
 from oyer.engine.request import OnProgress, Progress, RunRequest, SeriesOutcome
 from oyer.engine.ruling import Ruling
 from oyer.engine.sinks import Sinks, late_texts
@@ -89,7 +90,8 @@ async def _run(request: RunRequest, on_progress: OnProgress) -> SeriesOutcome:
             held.push_async_callback(sinks.stop)
             opening = await _open(request, stop, sinks)
             store = held.enter_context(opening.store)
-            context = SeriesContext(opening.series, store, sinks, stop)
+            recording = None if request.replay is None else Recording(request.replay)
+            context = SeriesContext(opening.series, store, sinks, stop, recording)
             await _trials(request, opening, context, _Tally(on_progress, len(opening.plan.trials), started))
             late = await stop.finish(sinks.stop())
             reap_orphans()

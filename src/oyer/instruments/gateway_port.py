@@ -6,13 +6,15 @@ model subject needs it, and nothing else should pay for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from oyer.errors import UsageError
 from oyer.instruments.ports import OnFault, Recorder
+from oyer.observe import RecordedExchange
 
-__all__ = ["Gateway", "GatewayDoor", "Upstream", "make_gateway"]
+__all__ = ["Gateway", "GatewayDoor", "Replay", "Upstream", "make_gateway"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,14 @@ class Upstream:
             raise UsageError(
                 "E-BASE-URL", "the address holds a name or a password", where="--base-url", hint="--key-env NAME"
             )
+
+
+class Replay(NamedTuple):
+    """The recorded exchanges of one trial, its run tokens, and a look at those of the run under way."""
+
+    recorded: Sequence[RecordedExchange]
+    theirs: Mapping[str, str]
+    ours: Callable[[], Mapping[str, str]]
 
 
 class GatewayDoor(NamedTuple):
@@ -60,8 +70,18 @@ class Gateway(Protocol):
         ...
 
 
-def make_gateway(recorder: Recorder, upstream: Upstream, *, on_fault: OnFault | None = None) -> Gateway:
-    """Make the gateway of one attempt; `on_fault` hears of every fault after it was recorded."""
+def make_gateway(
+    recorder: Recorder, upstream: Upstream, *, replay: Replay | None = None, on_fault: OnFault | None = None
+) -> Gateway:
+    """Make the gateway of one attempt; `on_fault` hears of every fault after it was recorded.
+
+    With `replay` every answer comes from there, and the endpoint is never asked.
+    """
+    if replay is not None:
+        from oyer.instruments.gateway import RecordingGateway  # noqa: PLC0415 - loads the HTTP library
+        from oyer.instruments.gateway_replay import ReplaySource  # noqa: PLC0415 - the same
+
+        return RecordingGateway(recorder, ReplaySource(*replay), on_fault=on_fault)
     from oyer.instruments.gateway import RecordingGateway  # noqa: PLC0415 - loads the HTTP library
 
     return RecordingGateway(recorder, upstream, on_fault=on_fault)

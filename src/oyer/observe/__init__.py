@@ -34,6 +34,7 @@ from oyer.observe.finding import Found, FoundState, call_failed, call_matches, f
 from oyer.observe.matching import Bindings, field_of, match_json
 from oyer.observe.measuring import MEASUREMENTS, Measured, read_measurements
 from oyer.observe.model import ModelExchange, asked_calls, holds, read_model, read_model_faults, shows
+from oyer.observe.recording import RecordedExchange, read_recording, renamed
 from oyer.observe.rows import Rows, find_table, table_rows
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
 from oyer.observe.texts import (
@@ -70,6 +71,7 @@ __all__ = [
     "Measured",
     "ModelExchange",
     "Read",
+    "RecordedExchange",
     "Rows",
     "Span",
     "TrialEvidence",
@@ -112,11 +114,13 @@ __all__ = [
     "read_model",
     "read_model_faults",
     "read_names",
+    "read_recording",
     "read_trial",
     "read_turns",
     "read_watches",
     "read_wire",
     "read_world",
+    "renamed",
     "result_of",
     "results_of",
     "selects",

@@ -7,6 +7,7 @@ endpoint sends: it is a `Defect` then.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -37,6 +38,8 @@ NO_PARAMETERS: Final = frozenset(
 
 _MAX_COUNT: Final = 2**53 - 1
 _DONE: Final = b"[DONE]"
+_FIELD: Final = re.compile(rb"(?:\A|\n|\r)(?:data|event|id|retry)?:")
+"""How a line of a stream of events begins, comments included."""
 
 
 class Defect(NamedTuple):
@@ -134,7 +137,7 @@ def _streamed(api: ModelApi, raw: bytes, read: Callable[[bytes], JsonValue]) -> 
         if data.strip() == _DONE:
             return _assembled(api, events, True)
         events.append(read(data))
-    if not events and raw.strip():
+    if not events and raw.strip() and _FIELD.search(raw) is None:
         return Defect("not_json", "neither an object nor a stream of events")
     return _assembled(api, events, False)
 

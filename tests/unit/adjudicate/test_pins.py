@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from evidence_kit import Story, make_case, memo_case, memo_story, status_story
+from model_streams import APIS, PATHS, STREAMS
 
 from oyer.adjudicate import observed_pins
 from oyer.records import directory_digest
@@ -72,3 +74,22 @@ def test_later_turns_and_sessions_are_pinned_too() -> None:
     story = memo_story(case)
     story.all("turn.sent")[1].payloads["payload"] += b"!"
     assert observed_pins(story.arm()).prompts != observed_pins(memo_story(case).arm()).prompts
+
+
+def test_an_error_of_the_endpoint_reports_no_model_and_pins_none() -> None:
+    story = status_story(CASE, gateway=True)
+    first = story.all("model.response")[0]
+    first.body.update(http_status=429, reported_model=None)
+    first.payloads["payload"] = b'{"error": {"message": "slow down"}}'
+    assert dict(observed_pins(story.arm()).models) == {"m-1": "m-1-2026"}
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_a_silent_swap_in_a_stream_is_seen_and_a_constant_alias_is_none(name: str) -> None:
+    story = status_story(CASE, gateway=True)
+    for asked, answer in zip(story.all("model.request"), story.all("model.response"), strict=True):
+        asked.body["path"] = PATHS[name]
+        answer.payloads["payload"] = STREAMS[name]
+    assert dict(observed_pins(story.arm()).models) == {"m-1": "m-1-2026"}
+    story.all("model.response")[-1].body["reported_model"] = "m-0-cheap"
+    assert dict(observed_pins(story.arm()).models) == {"m-1": "m-0-cheap + m-1-2026"}

@@ -38,7 +38,9 @@ def test_an_answer_says_the_same_streamed_or_not(name: str, form: str) -> None:
 def test_a_stream_cut_anywhere_is_no_answer(name: str) -> None:
     raw = STREAMS[name]
     for size in range(len(raw) - 1):
-        assert isinstance(read_answer(api(name), raw[:size]), Defect), raw[:size]
+        answer = read_answer(api(name), raw[:size])
+        assert isinstance(answer, Defect), raw[:size]
+        assert answer.code == "cut_stream" or size < 6
 
 
 @pytest.mark.parametrize("name", APIS)
