@@ -147,6 +147,10 @@ def test_it_verifies_and_is_derived_again_to_the_same_bytes(ran: Ran) -> None:
 
 def test_it_is_shown_with_who_came_when_and_what_hit_whom(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(ran.path)]) == 0
+    brief = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert f"{WRITE} in {DAY} by scripted:obedient: contaminated by {RULES}" in brief
+    assert f"{WRITE} in {DAY} by scripted:oracle: none seen" in brief
+    assert main(["show", str(ran.path), "--long"]) == 0
     shown = capsys.readouterr().out
     part = shown[shown.index(f"{DAY} by scripted:obedient") :]
     lines = [line.strip() for line in part.splitlines()]
@@ -154,7 +158,7 @@ def test_it_is_shown_with_who_came_when_and_what_hit_whom(ran: Ran, capsys: pyte
     assert any(line.startswith(f"on {WRITE}: was hit by a trace of it: copied, sent-on") for line in lines)
     assert any(line.startswith(f"2. {WRITE}  performed completed") for line in lines)
     assert f"on {COUNT}: not measured: it declares no traces" in lines
-    assert "rounds: 0 broke 1 broke" in lines
+    assert any(line.startswith("round 1 broke: broke in round 0") for line in lines)
     assert main(["show", str(ran.path), "two-days.scripted-oracle", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["trial"]["outcome"]["segments"]
     assert [(one["case"], one["order"]) for one in told] == [(RULES, 0), (WRITE, 1)]

@@ -28,16 +28,25 @@ _DEEPER = "   "
 
 
 def render_sequence(
-    outcomes: Sequence[Outcome], planned: int, unqualified: Collection[str], look: Look, errors: Errors
+    outcomes: Sequence[Outcome],
+    planned: int,
+    unqualified: Collection[str],
+    look: Look,
+    errors: Errors,
+    *,
+    whole: bool = False,
 ) -> Page:
-    """Lay out the trials of one sequence by one subject. `planned` is how many there should be."""
+    """Lay out the trials of one sequence by one subject. `planned` is how many there should be.
+
+    `whole`: with all that pressure did to a case that has rounds.
+    """
     first = outcomes[0]
     head: list[Segment | str] = [say(first.case, "strong"), say(" by ", "dim"), say(first.subject, "strong")]
     if first.case in unqualified:
         head.append(say("  unqualified", "warn"))
     if planned == 1:
         head.append(say(f"  repetition {first.repetition}{number_words([first.trial])}", "dim"))
-        return (line(*head), *render_segments(first, look, errors))
+        return (line(*head), *render_segments(first, look, errors, whole=whole))
     head.append(say(f"  {len(outcomes)} of {planned} repetitions ran", "dim"))
     page: Page = (line(*head),)
     for pair, counts in _pairs(outcomes).items():
@@ -46,7 +55,7 @@ def render_sequence(
         numbers = ", ".join(str(one.repetition) for one in alike[:12]) + (", ..." if len(alike) > 12 else "")
         told = f"{len(alike)} ended like this ({numbers}); shown: repetition {alike[0].repetition}"
         told += number_words([alike[0].trial])
-        page += (line("  ", say(told, "dim")), *render_segments(alike[0], look, errors))
+        page += (line("  ", say(told, "dim")), *render_segments(alike[0], look, errors, whole=whole))
     return page
 
 

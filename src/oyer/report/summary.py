@@ -210,7 +210,7 @@ def _alone(outcomes: Mapping[str, Outcome], compared: set[str]) -> Iterator[list
 def _trials(plan: Plan, outcomes: Sequence[Outcome], judged: Judged, look: Look, *, whole: bool) -> Page:
     planned = plan.repeat.fixed - judged.left.get((outcomes[0].case, outcomes[0].subject), 0)
     if any(outcome.segments for outcome in outcomes):
-        page = render_sequence(outcomes, planned, judged.unqualified, look, judged.errors)
+        page = render_sequence(outcomes, planned, judged.unqualified, look, judged.errors, whole=whole)
         return page + (_status(outcomes[0], look) if planned == 1 else ())
     if not any(outcome.verdicts or outcome.performed is not None for outcome in outcomes):
         parts = [_plain_trial(outcome, look) for outcome in outcomes]
