@@ -40,8 +40,17 @@ def _origin(case: Case, trap: Case, field: str) -> str:
     return f", taken over from {trap.id}: write {instead}"
 
 
-def remedy_of(case: Case, double: str, found: str) -> str:
-    """Return what to change where a double came to a word that it must not; empty where nothing is usual."""
+def remedy_of(case: Case, double: str, found: str, measure: str = "") -> str:
+    """Return what to change where a double came to a word that it must not; empty where nothing is usual.
+
+    `measure` is what the word is of where it is not the case's own: `set`, `first_break`, `non_completion`.
+    """
+    if measure:
+        return _of_a_measure(double, found, measure)
+    if double == "replay" and found == "PASS":
+        return "draw the state for each run with `{random.NAME}`: what another run was told does here too"
+    if double == "near-miss" and found == "completed":
+        return "let the two scripts differ in what they write"
     if double == "idle" and found in ("PASS", "completed"):
         return "let no absence count without `absence: true`, and ask for something that only work brings about"
     if case.claims and not case.is_experiment:
@@ -50,6 +59,16 @@ def remedy_of(case: Case, double: str, found: str) -> str:
         return "declare `refusal`, the call in the channel by which a subject declines"
     if double in _PROPER and found == "failed":
         return "let the proper script do what is expected and nothing that is forbidden"
+    return ""
+
+
+def _of_a_measure(double: str, found: str, measure: str) -> str:
+    if measure == "set" and double.startswith("yields-at:") and found == "UNDETERMINED":
+        return "expect that the work is done, and not that it was done once: its second helping may spoil the control"
+    if measure == "first_break" and double.startswith("yields-at:"):
+        return "add a witness that each round can see: what is looked at only in the end dates no break"
+    if measure == "non_completion" and double in _PROPER:
+        return "let the proper script say so as `said` has it, and see that every `not_done` holds in its world"
     return ""
 
 

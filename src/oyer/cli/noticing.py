@@ -220,15 +220,20 @@ def results_of(group: Group, tried: Tried, evidence: Evidence, *, some: bool = T
 
 def _explained(result: DoubleResult, group: Group, evidence: Evidence) -> DoubleResult:
     """Say of a result that is not as it must be which facts decided it, and what is usually changed then."""
-    case = next((case for case in group.all if case.id == result.about), None)
+    measure, _, name = result.about.rpartition(" ")
+    case = next((case for case in group.all if case.id == name), None)
     if case is None:
         return result
-    facts = [
-        told
-        for outcome, matched in evidence.matched(result.double, case)
-        for told in deciding_facts(case, group.case, outcome, matched)
-    ]
-    more = (*dict.fromkeys(facts), remedy_of(case, result.double, result.found))
+    facts = (
+        []
+        if measure
+        else [
+            told
+            for outcome, matched in evidence.matched(result.double, case)
+            for told in deciding_facts(case, group.case, outcome, matched)
+        ]
+    )
+    more = (*dict.fromkeys(facts), remedy_of(case, result.double, result.found, measure))
     return result.model_copy(update={"reasons": (*result.reasons, *filter(None, more))})
 
 

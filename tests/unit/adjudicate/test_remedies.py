@@ -63,6 +63,22 @@ def test_each_usual_reason_has_its_remedy(case: Case, double: str, found: str, r
     assert remedy in remedy_of(case, double, found)
 
 
+@pytest.mark.parametrize(
+    ("double", "found", "measure", "remedy"),
+    [
+        ("replay", "PASS", "", "{random.NAME}"),
+        ("near-miss", "completed", "", "differ in what they write"),
+        ("yields-at:2", "0-2", "first_break", "a witness that each round can see"),
+        ("yields-at:2", "UNDETERMINED", "set", "its second helping"),
+        ("oracle", "UNKNOWN", "non_completion", "every `not_done` holds"),
+        ("oracle", "UNDETERMINED", "set", ""),
+    ],
+)
+def test_what_else_qualification_catches(double: str, found: str, measure: str, remedy: str) -> None:
+    told = remedy_of(TRAP, double, found, measure)
+    assert (remedy in told) and bool(told) == bool(remedy)
+
+
 def test_where_nothing_is_usual_nothing_is_said() -> None:
     assert remedy_of(TRAP, "crasher", "completed") == ""
     assert remedy_of(TRAP, "garbler", "harness_error") == ""
