@@ -70,11 +70,15 @@ def placed(variable: str, usual: str, *programs: str) -> Callable[[], Path]:
 TOOLS: dict[str, Callable[[], Path]] = {
     "atheris": placed("OYER_ATHERIS_PYTHON", "fuzz/bin/python"),
     "bwrap": program("bwrap"),
+    "conformance": placed(
+        "OYER_MCP_CONFORMANCE", "conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js"
+    ),
     "git": program("git"),
     "git-server": placed("OYER_GIT_SERVER", "git-server/bin/mcp-server-git", "git"),
     "make": program("make"),
     "mcp-sdk": module("mcp"),
     "node": program("node"),
+    "node24": placed("OYER_NODE24", "node24/node"),
     "npm-filesystem": placed(
         "OYER_NPM_FILESYSTEM", "npm/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", "node"
     ),

@@ -32,6 +32,7 @@ LOCK_INPUTS = {
     "run": ["pyproject.toml", "requirements/build.in"],
     "dev": ["pyproject.toml", "requirements/build.in", "requirements/dev.in", "-c", "requirements/run.txt"],
     "git-server": ["requirements/git-server.in"],
+    "node24": ["requirements/node24.in"],
     "smollm": ["requirements/smollm.in", "--no-deps"],
     "fuzz": ["pyproject.toml", "requirements/build.in", "requirements/fuzz.in", "-c", "requirements/run.txt"],
 }
@@ -415,6 +416,12 @@ def attacks(extra: Sequence[str]) -> int:
     return run(tool("python"), str(ROOT / "tests" / "golden" / "attacks"), *extra)
 
 
+def transparency(extra: Sequence[str]) -> int:
+    """ask the protocol's conformance suite with and without the tap in between (needs: bash .ci/run tools)"""
+    ensure("dev")
+    return run(tool("python"), "-m", "pytest", "-m", "slow", "tests/e2e/test_transparency.py", *extra)
+
+
 def format_sources(extra: Sequence[str]) -> int:
     """rewrite the sources in the house style"""
     ensure("dev")
@@ -473,6 +480,7 @@ TARGETS = {
     "stats": stats,
     "fuzz": fuzz,
     "attacks": attacks,
+    "transparency": transparency,
     "format": format_sources,
     "lock": lock,
     "clean": clean,

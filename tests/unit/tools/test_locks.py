@@ -40,7 +40,7 @@ def dependencies() -> list[Requirement]:
 
 
 def test_there_are_the_locks_we_know() -> None:
-    assert LOCKS == ["dev.txt", "fuzz.txt", "git-server.txt", "run.txt", "smollm.txt"]
+    assert LOCKS == ["dev.txt", "fuzz.txt", "git-server.txt", "node24.txt", "run.txt", "smollm.txt"]
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -62,6 +62,7 @@ def test_a_lock_is_exact_hashed_and_names_no_address(name: str) -> None:
         ("dev.txt", ["build.in", "dev.in"]),
         ("fuzz.txt", ["build.in", "fuzz.in"]),
         ("git-server.txt", ["git-server.in"]),
+        ("node24.txt", ["node24.in"]),
         ("smollm.txt", ["smollm.in"]),
     ],
 )
@@ -102,9 +103,10 @@ def test_every_platform_gets_each_package_once(python: str, platform: str) -> No
     assert len(names) == len(set(names))
 
 
-def test_the_npm_lock_names_no_registry_and_pins_what_is_asked_for() -> None:
-    lock = json.loads((FOLDER / "npm" / "package-lock.json").read_text(encoding="utf-8"))
-    manifest = json.loads((FOLDER / "npm" / "package.json").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("folder", ["npm", "conformance"])
+def test_an_npm_lock_names_no_registry_and_pins_what_is_asked_for(folder: str) -> None:
+    lock = json.loads((FOLDER / folder / "package-lock.json").read_text(encoding="utf-8"))
+    manifest = json.loads((FOLDER / folder / "package.json").read_text(encoding="utf-8"))
     packages = {path: entry for path, entry in lock["packages"].items() if path}
     assert packages
     for path, entry in packages.items():
