@@ -170,7 +170,7 @@ class HttpTap:
                     connection.end("server_closed")
                 raise CutError from error
         if request.method == "DELETE" and answer.status < 300 and connection.session is not None:
-            connection.end("session_ended")
+            connection.end_session()
         return answer
 
     def _connection(self, request: web.BaseRequest, body: bytes) -> HttpConnection:

@@ -54,6 +54,7 @@ class HttpConnection:
         self._bytes = {True: 0, False: 0}
         self._blamed = False
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._session_ended = False
         record.event("connection.opened", {})
 
     @property
@@ -72,6 +73,8 @@ class HttpConnection:
             yield
         finally:
             self._tasks.discard(task)
+            if self._session_ended and not self._tasks:
+                self.end("session_ended")
 
     async def from_subject(self, body: bytes | Overlong) -> list[Handed]:
         """Take a body of the subject; return what may go on, nothing where the connection is over."""
@@ -91,6 +94,12 @@ class HttpConnection:
     def gave_up(self, handed: Handed) -> None:
         """The subject closed the exchange before its answer: nobody waits for that any more."""
         self._exchange.gave_up(handed.crossing)
+
+    def end_session(self) -> None:
+        """The subject ended the session: streams that are open end as the server ends them, and then it is over."""
+        self._session_ended = True
+        if not self._tasks:
+            self.end("session_ended")
 
     def session_lost(self, status: int) -> None:
         """The server no longer knows this session. What comes after it is not of one piece with what was before."""

@@ -248,6 +248,19 @@ async def test_a_session_is_a_connection_and_its_server_ends_with_it(style: str)
     assert sorted(bench.reached[2:-1]) == sorted(calls)
 
 
+async def test_a_stream_of_a_session_that_is_ended_ends_as_the_server_ends_it() -> None:
+    async with tapped("sse") as bench:
+        headers = await bench.greet()
+        listening = asyncio.create_task(bench.ask(None, method="GET", headers=headers))
+        await asyncio.sleep(0.2)
+        assert (await bench.ask(None, method="DELETE", headers=headers)).status == 200
+        stream = await asyncio.wait_for(listening, 10)  # a stream that was cut would raise
+        assert stream.status == 200 and (stream.header("content-type") or "").startswith("text/event-stream")
+        await asyncio.sleep(0.1)
+        assert [event.body["reason"] for event in bench.journal.of("connection.closed")] == ["session_ended"]
+    assert bench.faults == []
+
+
 async def test_without_sessions_equal_ids_at_once_never_meet() -> None:
     both = asyncio.Barrier(2)
 
