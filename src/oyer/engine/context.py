@@ -56,7 +56,7 @@ class SeriesContext:
     store: SeriesStore
     sinks: Sinks
     stop: Stop
-    recording: Recording | None = None
+    recording: Recording | None = field(default=None, kw_only=True)
 
     def make_subject(self, plan: AttemptPlan, journal: Recorder) -> Subject:
         """Make the subject of one attempt; its processes start with its sessions."""
