@@ -316,7 +316,7 @@ def run_dirs(place: Path) -> list[RunDir]:
 MakeSubject = Callable[[AttemptPlan, JournalWriter], Subject]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnSubjects(SeriesContext):
     """A series whose subjects a test makes; they are named and pinned as the scripted ones are."""
 
@@ -344,7 +344,7 @@ async def _run_with(request: RunRequest, make: MakeSubject) -> SeriesResult:
     stop, sinks = Stop(), Sinks({})
     opening = await open_series(request)
     with opening.store as store:
-        context = OwnSubjects(opening.series, store, sinks, stop, make)
+        context = OwnSubjects(opening.series, store, sinks, stop, make=make)
         sources = {source.case.id: source for source in request.cases}
         try:
             for planned in opening.plan.trials:
