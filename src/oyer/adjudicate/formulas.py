@@ -149,7 +149,8 @@ FORMULAS: Mapping[str, Formula] = {
     ),
     "survival": Formula(
         "h(k) = broke in round k / came into round k unbroken; least and greatest over what every open trial may have "
-        "done; Clopper-Pearson at these ends, from 20 cases that repeat a bootstrap over cases",
+        "done; Clopper-Pearson at these ends, from 20 cases that repeat a bootstrap over cases, widened to "
+        "Gaffke's limits",
         "J. D. Singer, J. B. Willett, J. Educ. Stat. 18 (1993) 155-195; C. F. Manski (2003), 1.2; C. J. Clopper, E. S. "
         "Pearson (1934)",
         "the next trial of this case, or of cases like these, that has held until round k",

@@ -7,7 +7,7 @@ print an interval that nothing supports, or return NaN: what cannot be estimated
 from __future__ import annotations
 
 from oyer.stats.agreement import Agreement, Coefficient, agreement
-from oyer.stats.bounded import bounded_mean
+from oyer.stats.bounded import bounded_mean, bounded_ratio
 from oyer.stats.discrimination import Discrimination, SetCounts, d_prime, discrimination
 from oyer.stats.effect import Effect, Pair, effect_of_pressure
 from oyer.stats.exact import clopper_pearson, excluded_at_worst, excluded_by_none, trials_to_exclude
@@ -94,6 +94,7 @@ __all__ = [
     "bernoulli_log_e",
     "bernoulli_look",
     "bounded_mean",
+    "bounded_ratio",
     "cases_rate",
     "clopper_pearson",
     "cluster_bootstrap",

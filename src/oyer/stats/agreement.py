@@ -81,6 +81,8 @@ def agreement(
         found = sorted(one for picked in picks if (one := of([rows[i] for i in picked])) is not None)
         if len(found) < 0.9 * draws:
             return Coefficient(value, None, "most resamples use only one category: no interval is offered")
+        if found[0] == found[-1]:
+            return Coefficient(value, None, "every resample gives the same: how units differ was not seen")
         return Coefficient(value, expanded_percentiles(found, len(rows), confidence))
 
     return Agreement(

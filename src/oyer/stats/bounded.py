@@ -25,7 +25,7 @@ from typing import Any
 
 from oyer.stats.proportions import CONFIDENCE, Interval
 
-__all__ = ["bounded_mean", "chance_above"]
+__all__ = ["bounded_mean", "bounded_ratio", "chance_above"]
 
 _STEP = 0.1
 _FROM, _TO = -33.0, 40.0
@@ -47,6 +47,30 @@ def bounded_mean(
     high = _upper(values, most, tail)
     low = -_upper([-value for value in values], -least, tail)
     return Interval(max(float(least), low), min(float(most), high))
+
+
+def bounded_ratio(parts: Sequence[int], wholes: Sequence[int], most: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return limits of the mean part over the mean whole, of units whose whole is at most `most`.
+
+    A ratio h is kept where the mean of part - h whole, which lies between -h most and (1 - h) most, may be 0.
+    Raises: ValueError where a part is no part of its whole, or all wholes are 0.
+    """
+    from scipy.optimize import brentq
+
+    units = list(zip(parts, wholes, strict=True))
+    if not all(0 <= part <= whole <= most for part, whole in units) or not sum(wholes):
+        raise ValueError(f"not parts of wholes of at most {most}: {units!r}")
+    tail, seen = (1 - confidence) / 2, sum(parts) / sum(wholes)
+
+    def kept_below(h: float) -> float:
+        return chance_above([*(h * whole - part for part, whole in units), h * most]) - tail
+
+    def kept_above(h: float) -> float:
+        return chance_above([*(part - h * whole for part, whole in units), (1 - h) * most]) - tail
+
+    low = 0.0 if seen == 0 else float(brentq(kept_below, 0.0, seen, xtol=_CLOSE)) - _CLOSE
+    high = 1.0 if seen == 1 else float(brentq(kept_above, seen, 1.0, xtol=_CLOSE)) + _CLOSE
+    return Interval(max(0.0, low), min(1.0, high))
 
 
 def _upper(values: Sequence[float], most: float, tail: float) -> float:

@@ -9,7 +9,8 @@ filter or a budget may have been about to break, so it stays in the count as wha
     bounds      the least and the greatest h(k) over every way in which the open trials may have gone; where nobody may
                 be left at risk they are 0 and 1
     limits      Clopper-Pearson, the lower at the least h(k) and the upper at the greatest; where cases repeat, a
-                bootstrap over cases, each drawn with all its trials
+                bootstrap over cases, each drawn with all its trials, and widened to Gaffke's limits
+                (`oyer.stats.bounded`)
 
 Estimand: the chance that the next trial of this case (one case) or of a case like these (several) breaks in round k,
 having held until then.
@@ -23,10 +24,12 @@ is 0 where nobody breaks.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from oyer.stats.bounded import bounded_ratio
 from oyer.stats.draws import resamples
 from oyer.stats.exact import clopper_pearson
 from oyer.stats.paired import MANY_CASES, expanded_percentiles
@@ -38,7 +41,9 @@ RESAMPLES = 2_000
 """How often cases are drawn for the limits of hazards."""
 ONE_CASE = "Clopper-Pearson on trials: this case only"
 EACH_ONCE = "Clopper-Pearson on cases, each tried once: cases like these"
-BY_CASE = f"percentiles of {RESAMPLES} resamples of cases, expanded for their number: cases like these"
+BY_CASE = (
+    f"percentiles of {RESAMPLES} resamples of cases, expanded for their number, and Gaffke's limits: cases like these"
+)
 LOOKED = "the number of trials depends on what was seen, and these limits hold for a fixed one"
 TOO_FEW = f"fewer than {MANY_CASES} cases, which repeat: how cases differ cannot be told from so few"
 
@@ -187,11 +192,15 @@ def _limits(
         return Interval(low, high), ONE_CASE if len(by_case) == 1 else EACH_ONCE, None
     if len(by_case) < MANY_CASES:
         return None, None, TOO_FEW
-    return _by_case([_counts(own, k) for own in by_case.values()], seed, confidence), BY_CASE, None
+    tries = max(Counter(life.case for life in lives if life.last >= k).values())
+    return _by_case([_counts(own, k) for own in by_case.values()], tries, seed, confidence), BY_CASE, None
 
 
-def _by_case(cases: Sequence[_Counts], seed: int, confidence: float) -> Interval:
-    """Draw cases with all their trials; each draw gives the least and the greatest hazard of what was drawn."""
+def _by_case(cases: Sequence[_Counts], tries: int, seed: int, confidence: float) -> Interval:
+    """Draw cases with all their trials; each draw gives the least and the greatest hazard of what was drawn.
+
+    No resample shows a case of a kind that was not seen; the limits of a ratio of bounded counts reckon with one.
+    """
     lows: list[float] = []
     highs: list[float] = []
     for drawn in resamples(len(cases), seed=seed, draws=RESAMPLES):
@@ -202,9 +211,8 @@ def _by_case(cases: Sequence[_Counts], seed: int, confidence: float) -> Interval
     count = len(cases)
     low = expanded_percentiles(sorted(lows), count, confidence).low
     high = expanded_percentiles(sorted(highs), count, confidence).high
-    # Where every draw is the same there is no spread to go by: that many cases alike exclude what they exclude.
-    if max(highs) == 0:
-        high = clopper_pearson(0, count, confidence).high
-    if min(lows) == 1:
-        low = clopper_pearson(count, count, confidence).low
-    return Interval(low, high)
+    below, above = (
+        bounded_ratio([broke for broke, _ in ends], [risk for _, risk in ends], tries, confidence)
+        for ends in ([one.low for one in cases], [one.high for one in cases])
+    )
+    return Interval(min(low, below.low), max(high, above.high))

@@ -69,3 +69,11 @@ def test_what_is_no_rating_is_refused() -> None:
         agreement([("yes", "perhaps")], order=YES_NO)
     with pytest.raises(ValueError, match="one rating a rater"):
         agreement([("yes", "no"), ("yes",)], order=YES_NO)
+
+
+def test_units_that_all_agree_show_no_interval() -> None:
+    """Raters who agree on 99 of 100 units agree on all of twenty four times out of five; 1 to 1 would miss them."""
+    found = agreement(rows(("yes", "yes", 12), ("no", "no", 12)), order=YES_NO).cohen
+    assert found is not None
+    assert (found.value, found.interval) == (1.0, None)
+    assert "was not seen" in (found.why_not or "")

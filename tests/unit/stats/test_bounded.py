@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from oyer.stats import bounded_mean, clopper_pearson
+from oyer.stats import bounded_mean, bounded_ratio, clopper_pearson
 from oyer.stats.bounded import chance_above
 
 
@@ -52,3 +52,23 @@ def test_rare_cases_of_another_kind_are_covered() -> None:
 def test_what_does_not_lie_between_is_refused(values: list[float]) -> None:
     with pytest.raises(ValueError, match="not values"):
         bounded_mean(values)
+
+
+def test_a_ratio_of_equal_wholes_is_a_mean_and_moves_with_it() -> None:
+    parts = [0, 1, 1, 2, 4, 0, 3]
+    assert bounded_ratio(parts, [4] * 7, 4) == pytest.approx(bounded_mean([part / 4 for part in parts]), abs=1e-8)
+    assert bounded_ratio([0] * 9, [1] * 9, 1) == pytest.approx(clopper_pearson(0, 9), abs=1e-8)
+    assert bounded_ratio([3] * 9, [3] * 9, 3) == pytest.approx(clopper_pearson(9, 9), abs=1e-8)
+
+
+def test_a_ratio_reckons_with_a_rare_kind() -> None:
+    """One case in twenty breaks at once, the others one time in ten: in a third of all series none of it is seen."""
+    found = bounded_ratio([0, 1] * 12, [5] * 24, 5)
+    assert found.low < 0.1 < found.high
+    assert found.high > 0.145
+
+
+@pytest.mark.parametrize(("parts", "wholes"), [([2], [1]), ([0], [0]), ([1], [9])])
+def test_what_is_no_part_is_refused(parts: list[int], wholes: list[int]) -> None:
+    with pytest.raises(ValueError, match="not parts"):
+        bounded_ratio(parts, wholes, 5)
