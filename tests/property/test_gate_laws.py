@@ -9,7 +9,7 @@ from gate_kit import gate, performances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oyer.adjudicate import gates_exit_code, parse_gate
+from oyer.adjudicate import compared_words, gates_exit_code, parse_gate
 from oyer.adjudicate.gate_tree import comparisons_of
 from oyer.errors import OyerError
 
@@ -107,7 +107,8 @@ def test_each_result_has_its_exit_code_and_names_its_counts(text: str, told: lis
     result = gate(text, performances({"a": told, "b": told}))
     assert gates_exit_code([result]) == {"holds": 0, "does_not_hold": 1, "undecided": 5}[result.result]
     for seen in result.operands:
-        assert f"{seen.operand}: {len(told)} planned = " in result.sentence
+        assert f"{seen.operand}{compared_words(seen)}: {len(told)} planned = " in result.sentence
+        assert seen.compared is None or seen.compared[0] <= seen.compared[1]
         assert seen.decided + seen.undecided == len(seen.words) == len(told)
     assert "planned trials" in result.ledger
 
