@@ -304,7 +304,7 @@ def judges(draw: Draw, count: int) -> Iterator[Found]:
 
 GROUPS: tuple[tuple[Callable[[Draw, int], Iterator[Found]], float], ...] = (
     (rates, 4.0),
-    (repeats, 0.5),
+    (repeats, 0.2),
     (mixtures, 0.25),
     (unequal, 0.25),
     (naive, 0.5),

@@ -116,7 +116,7 @@ def cases_rate(cases: Sequence[CaseCounts], confidence: float = CONFIDENCE) -> C
     if len(some) < FEW_CASES:
         return result(None, limits, "none", f"fewer than {FEW_CASES} cases have a decided trial")
     return result(
-        _limits(some, confidence),
+        limits if not undecided else _limits(some, confidence),
         limits,
         "Gaffke's limits of the mean of case means",
     )

@@ -24,6 +24,9 @@ def test_two_weights_by_hand() -> None:
     """P(a E > b F) = a / (a + b) for independent exponentials."""
     assert chance_above([0.3, -0.7]) == pytest.approx(0.3, abs=1e-9)
     assert chance_above([1e-7, -1.0]) == pytest.approx(1e-7 / (1 + 1e-7), abs=1e-9)
+    far = chance_above([-0.02] * 999 + [0.5])
+    assert far == pytest.approx(1.04**-999, abs=1e-9), "many deviations from 0 the integrand turns fast"
+    assert chance_above([0.02] * 999 + [-0.5]) == pytest.approx(1 - 1.04**-999, abs=1e-9)
     assert (chance_above([0.0, 1.0]), chance_above([-1.0, 0.0])) == (1.0, 0.0)
 
 
