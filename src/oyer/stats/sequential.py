@@ -139,7 +139,8 @@ def sprt_log_ratio(k: int, n: int, p0: float, p1: float) -> float:
 def sprt_look(k: int, decided: int, undecided: int, p0: float, p1: float, *, alpha: float, beta: float) -> Look:
     """Say whether to stop by Wald's boundaries: p0 is rejected at (1 - beta) / alpha, accepted at beta / (1 - alpha).
 
-    It stops only where both extremes of the undecided trials stop at the same boundary.
+    It stops only where both extremes of the undecided trials stop at the same boundary. A true p0 is rejected with a
+    chance of at most alpha / (1 - beta), and both errors together are at most alpha + beta: not alpha by itself.
     """
     ratios = [sprt_log_ratio(j, decided + undecided, p0, p1) for j in (k, k + undecided)]
     low, high = log(beta / (1 - alpha)), log((1 - beta) / alpha)

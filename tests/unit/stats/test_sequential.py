@@ -164,3 +164,23 @@ def test_what_makes_no_sense_is_refused(k: int, n: int, p0: float) -> None:
 def test_far_in_the_tail_there_is_a_number_and_no_error() -> None:
     assert bernoulli_log_e(0, 5000, 0.5, side="greater") in (-inf,) or bernoulli_log_e(0, 5000, 0.5, side="greater") < 0
     assert bernoulli_look(0, 5000, 0, 0.5, alpha=0.05, side="greater").word == "go_on"
+
+
+@pytest.mark.parametrize(
+    ("p0", "p1", "alpha", "beta"), [(0.5, 0.9, 0.05, 0.5), (0.5, 0.75, 0.1, 0.6), (0.2, 0.4, 0.05, 0.2)]
+)
+def test_walds_test_rejects_a_true_p0_as_often_as_is_said_of_it(
+    p0: float, p1: float, alpha: float, beta: float
+) -> None:
+    """By every path of up to 150 trials with a look after each: more than alpha, and never alpha / (1 - beta)."""
+    going, rejected = {0: 1.0}, 0.0
+    for n in range(1, 151):
+        after: dict[int, float] = {}
+        for k, chance in going.items():
+            after[k + 1] = after.get(k + 1, 0.0) + chance * p0
+            after[k] = after.get(k, 0.0) + chance * (1 - p0)
+        words = {k: sprt_look(k, n, 0, p0, p1, alpha=alpha, beta=beta).word for k in after}
+        rejected += sum(chance for k, chance in after.items() if words[k] == "rejected")
+        going = {k: chance for k, chance in after.items() if words[k] == "go_on"}
+    assert rejected <= alpha / (1 - beta)
+    assert (rejected > alpha) == (beta >= 0.5)
