@@ -64,6 +64,10 @@ def unescaped(body: bytes) -> bytes:
     return _ESCAPE.sub(lambda match: bytes.fromhex(match[1].decode()) if match[1] else match[2], body)
 
 
+_TELLING_LETTERS = 3
+"""With fewer letters of the key at its end a text is handed on: most words end in one that some key begins with."""
+
+
 class KeyWatch:
     """Looks at an answer piece by piece for the real key; without a key there is nothing to look for.
 
@@ -95,7 +99,14 @@ class KeyWatch:
         self.held = _BEGUN_ESCAPE.search(window) is not None or any(
             seen.endswith(self._key[:length]) for length in range(1, len(self._key))
         )
-        return any(self._spread(data) for data in self._events.feed(piece))
+        spread = [self._spread(data) for data in self._events.feed(piece)]
+        found = any(spread)
+        self.held = self.held or any(self._begins(text) for text in self._tails.values())
+        return found
+
+    def _begins(self, text: str) -> bool:
+        """Whether a text that goes on in later events ends in so much of the key that it may be the key."""
+        return any(text.endswith(self._text[:length]) for length in range(_TELLING_LETTERS, len(self._text)))
 
     def _spread(self, data: bytes) -> bool:
         """Whether the texts that stand in one place of every event make the key when they are put together."""

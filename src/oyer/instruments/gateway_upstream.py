@@ -88,13 +88,18 @@ class UpstreamClient:
                 pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
                 progress.begin(response.status, response.reason or "", end_to_end(pairs), response.content_length)
                 return await self._take(response, asking, progress, passing)
+        except asyncio.CancelledError:
+            # What had come is recorded all the same, by whoever asked.
+            self._unless_leaked(progress, None, "")
+            raise
         except TimeoutError:
-            return progress.answer("timeout", f"no whole answer within {self._upstream.answer_s:g} s")
+            return self._unless_leaked(progress, "timeout", f"no whole answer within {self._upstream.answer_s:g} s")
         except aiohttp.ClientPayloadError as error:
-            return progress.answer("cut", f"the answer broke off: {self._said(error)}")
+            # What came before the break may hold the key as well as a whole answer may.
+            return self._unless_leaked(progress, "cut", f"the answer broke off: {self._said(error)}")
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError, ValueError) as error:
             kind: Failure = "cut" if progress.status else "unreachable"
-            return progress.answer(kind, f"no answer from the model endpoint: {self._said(error)}")
+            return self._unless_leaked(progress, kind, f"no answer from the model endpoint: {self._said(error)}")
 
     def _with_key(self, asking: Asking) -> list[tuple[str, str]]:
         # Identity is asked for so that what is recorded can be read; what comes encoded all the same passes as it is.

@@ -145,13 +145,15 @@ def relabelled(counts: Sequence[Counts], *, seed: int, draws: int = 10_000) -> P
         return Permutation(None, 1.0, 0, exact=True)
     apart = [Fraction(k2, n2) - Fraction(k1, n1) for k1, n1, k2, n2 in counts]
     found = np.zeros(draws)
+    # Which side is named first must not choose the deals: both ways round draw the same ones.
+    turned = [(k2, n2, k1, n1) for k1, n1, k2, n2 in counts] < list(counts)
     for (k1, n1, k2, n2), column in zip(counts, shares(len(counts), seed=seed, draws=draws), strict=True):
         total = k1 + k2
         least, most = max(0, total - n1), min(n2, total)
         ways = [comb(n2, k) * comb(n1, total - k) for k in range(least, most + 1)]
         every = sum(ways)
         ends = np.array([float(Fraction(sum(ways[: place + 1]), every)) for place in range(len(ways) - 1)])
-        dealt = least + np.searchsorted(ends, column, side="right")
+        dealt = least + np.searchsorted(ends, 1 - column if turned else column, side="right")
         found += dealt / n2 - (total - dealt) / n1
     seen = float(sum(apart, Fraction(0)))
     # What differs by rounding alone is as far out: p is never too small for it.
