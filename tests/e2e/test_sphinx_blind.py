@@ -81,7 +81,7 @@ def playing(source: CaseSource, strategies: Mapping[str, tuple[Step, ...]]) -> C
     return source_of(LoadedCase(changed, digest(changed), *source.loaded[2:]), source.base)
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_blind_strategy_is_read_as_one_that_can_tell(family: str, tmp_path: Path) -> None:
     found: dict[str, int] = {}

@@ -9,8 +9,8 @@ import pytest
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_every_promise_holds_in_a_few_hundred_series(capsys: pytest.CaptureFixture[str]) -> None:
-    assert simulated.main(["--count", "300", "--seed", "3"]) == 0
+def test_every_promise_holds_in_some_series(capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulated.main(["--count", "120", "--seed", "3"]) == 0
     assert "every promise holds" in capsys.readouterr().out
 
 
