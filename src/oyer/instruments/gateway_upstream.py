@@ -77,6 +77,7 @@ class UpstreamClient:
         """
         if self._session is None:
             raise RuntimeError("the upstream client is not open")
+        failure: Failure | None
         try:
             async with self._session.request(
                 asking.method,
@@ -87,19 +88,20 @@ class UpstreamClient:
             ) as response:
                 pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
                 progress.begin(response.status, response.reason or "", end_to_end(pairs), response.content_length)
-                return await self._take(response, asking, progress, passing)
+                failure, message = await self._take(response, asking, progress, passing)
         except asyncio.CancelledError:
             # What had come is recorded all the same, by whoever asked.
             self._unless_leaked(progress, None, "")
             raise
         except TimeoutError:
-            return self._unless_leaked(progress, "timeout", f"no whole answer within {self._upstream.answer_s:g} s")
+            failure, message = "timeout", f"no whole answer within {self._upstream.answer_s:g} s"
         except aiohttp.ClientPayloadError as error:
-            # What came before the break may hold the key as well as a whole answer may.
-            return self._unless_leaked(progress, "cut", f"the answer broke off: {self._said(error)}")
+            failure, message = "cut", f"the answer broke off: {self._said(error)}"
         except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError, ValueError) as error:
-            kind: Failure = "cut" if progress.status else "unreachable"
-            return self._unless_leaked(progress, kind, f"no answer from the model endpoint: {self._said(error)}")
+            failure = "cut" if progress.status else "unreachable"
+            message = f"no answer from the model endpoint: {self._said(error)}"
+        # However it ended: what came before a break may hold the key as well as a whole answer may.
+        return self._unless_leaked(progress, failure, message)
 
     def _with_key(self, asking: Asking) -> list[tuple[str, str]]:
         # Identity is asked for so that what is recorded can be read; what comes encoded all the same passes as it is.
@@ -112,15 +114,14 @@ class UpstreamClient:
 
     async def _take(
         self, response: aiohttp.ClientResponse, asking: Asking, progress: Progress, passing: Passing
-    ) -> UpstreamAnswer:
+    ) -> tuple[Failure | None, str]:
+        """Take what comes; return what kept it from being a whole answer that may be passed on, in words too."""
         watch, end = KeyWatch(self._upstream.key), StreamEnd(asking.api)
         if watch.in_headers(progress.headers):
             return await self._leaked(response, progress)
         if 300 <= response.status < 400:
             progress.body += await response.content.read(self._upstream.max_bytes)
-            return self._unless_leaked(
-                progress, "redirect", f"the endpoint answered {response.status}; redirects are not followed"
-            )
+            return "redirect", f"the endpoint answered {response.status}; redirects are not followed"
         streams = _is_stream(response, asking, progress)
         if streams:
             await passing.begin(progress)
@@ -129,9 +130,7 @@ class UpstreamClient:
             progress.add(piece)
             if len(progress.body) > self._upstream.max_bytes:
                 del progress.body[self._upstream.max_bytes :]
-                return self._unless_leaked(
-                    progress, "too_large", f"the answer is larger than {self._upstream.max_bytes} bytes"
-                )
+                return "too_large", f"the answer is larger than {self._upstream.max_bytes} bytes"
             if watch.feed(piece):
                 return await self._leaked(response, progress)
             if not streams:
@@ -140,16 +139,16 @@ class UpstreamClient:
                 patience = patience or asyncio.get_running_loop().time() + _AFTER_END_S
             elif not watch.held:
                 await passing.piece(progress)
-        return self._unless_leaked(progress, None, "")
+        return None, ""
 
-    async def _leaked(self, response: aiohttp.ClientResponse, progress: Progress) -> UpstreamAnswer:
-        """Take the key out of an answer that holds it: an agent under test would otherwise come to know it."""
+    async def _leaked(self, response: aiohttp.ClientResponse, progress: Progress) -> tuple[Failure, str]:
+        """Take the rest of an answer that holds the key, none of which is passed on: an agent would come to know it."""
         if not progress.passed:
             async for piece in response.content.iter_any():
                 progress.add(piece)
                 if len(progress.body) > self._upstream.max_bytes:
                     break
-        return self._unless_leaked(progress, "leak", "")
+        return "leak", ""
 
     def _unless_leaked(self, progress: Progress, failure: Failure | None, message: str) -> UpstreamAnswer:
         """Return what came; as a leak, with the key taken out, where it holds the key in a form that can be read."""
