@@ -279,13 +279,7 @@ class Connection:
         self.fail("subject" if isinstance(error, SubjectError) else "harness", f"{type(error).__name__}: {error}")
 
     def _fault(self, cls: str, message: str) -> None:
-        message = message.encode("utf-8", "backslashreplace").decode("utf-8")
-        where = f"server:{self._settings.server.name}" if cls == "dependency_unavailable" else self._record.where
-        try:
-            self._record.event("fault", {"where": where, "class": cls, "message": message})
-        except (OSError, OyerError) as error:
-            message = f"{message} (and this could not be recorded: {error})"
-        self._settings.on_fault(where, cls, message)
+        self._record.fault(cls, message, self._settings.on_fault)
 
     async def _abandon_server(self) -> None:
         """End the tree without recording: the journal has failed."""

@@ -211,10 +211,4 @@ class HttpConnection:
         self.end(reason)
 
     def _fault(self, cls: str, message: str) -> None:
-        message = message.encode("utf-8", "backslashreplace").decode("utf-8")
-        where = f"server:{self._settings.server.name}" if cls == "dependency_unavailable" else self._record.where
-        try:
-            self._record.event("fault", {"where": where, "class": cls, "message": message})
-        except (OSError, OyerError) as error:
-            message = f"{message} (and this could not be recorded: {error})"
-        self._settings.on_fault(where, cls, message)
+        self._record.fault(cls, message, self._settings.on_fault)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from oyer.errors import HarnessError
+from oyer.errors import HarnessError, OyerError
 from oyer.host import Child, TreeEnd
-from oyer.instruments.ports import DeferringRecorder
+from oyer.instruments.ports import DeferringRecorder, OnFault
 from oyer.protocol import Answer, Cancel, JsonValue, Notification, Request, Seen
 
 __all__ = ["ConnectionRecord", "Crossing"]
@@ -90,6 +90,16 @@ class ConnectionRecord:
         return self._recorder.record(
             kind, body, payloads=payloads or {}, session=self._session(), because=because, sync=sync
         )
+
+    def fault(self, cls: str, message: str, on_fault: OnFault) -> None:
+        """Record a fault of one side or of ours, then tell who listens; what cannot be recorded is told with that."""
+        message = message.encode("utf-8", "backslashreplace").decode("utf-8")
+        where = f"server:{self._server}" if cls == "dependency_unavailable" else self.where
+        try:
+            self.event("fault", {"where": where, "class": cls, "message": message})
+        except (OSError, OyerError) as error:
+            message = f"{message} (and this could not be recorded: {error})"
+        on_fault(where, cls, message)
 
     def digest(self, data: bytes) -> str:
         """Return the digest under which these bytes are kept as a payload."""
