@@ -13,7 +13,18 @@ from typing import Final, NamedTuple
 
 from oyer.errors import ProtocolError
 from oyer.protocol.jsonvalue import JsonValue, dumps, loads, loads_tolerant
-from oyer.protocol.model_api import AskedCall, Defect, Json, ModelApi, Reasoning, UsageField, api_error, sse_data
+from oyer.protocol.model_api import (
+    AskedCall,
+    Defect,
+    Json,
+    ModelApi,
+    Reasoning,
+    UsageField,
+    api_error,
+    model_of_body,
+    sse_data,
+    stream_of_body,
+)
 
 __all__ = [
     "CHAT",
@@ -343,14 +354,6 @@ def _finish(answer: Json) -> str | None:
     return finish if isinstance(finish, str) else None
 
 
-def _requested(_path: str, request: Json) -> str | None:
-    return _reported(request)
-
-
-def _streams(_path: str, request: Json) -> bool:
-    return request.get("stream") not in (None, False)
-
-
 def _ends(data: bytes) -> bool:
     """Whether this is the last of a stream: its end marker, or an error in its place."""
     if data.strip() == b"[DONE]":
@@ -373,8 +376,8 @@ CHAT: Final = ModelApi(
     ),
     shown=("messages",),
     own=frozenset({"messages"}),
-    requested=_requested,
-    streams=_streams,
+    requested=model_of_body,
+    streams=stream_of_body,
     ends=_ends,
     assemble=_assemble,
     calls=_calls,

@@ -8,11 +8,11 @@ endpoint sends: it is a `Defect` then.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from oyer.errors import ProtocolError
-from oyer.protocol.jsonvalue import JsonValue, loads
+from oyer.protocol.jsonvalue import JsonValue, loads, loads_tolerant
 from oyer.protocol.sse import SseSplitter, parse_sse
 
 __all__ = [
@@ -25,8 +25,12 @@ __all__ = [
     "SseReader",
     "UsageField",
     "api_error",
+    "is_event_of",
+    "model_of_body",
     "read_answer",
     "sse_data",
+    "stream_of_body",
+    "text_or_none",
 ]
 
 Json = dict[str, JsonValue]
@@ -71,6 +75,32 @@ class UsageField(NamedTuple):
 
     name: str
     member: str
+
+
+def text_or_none(value: JsonValue) -> str | None:
+    """Return a value that is text, None for any other."""
+    return value if isinstance(value, str) else None
+
+
+def model_of_body(_path: str, request: Json) -> str | None:
+    """Return which model is asked for, where the request itself names it."""
+    return text_or_none(request.get("model"))
+
+
+def stream_of_body(_path: str, request: Json) -> bool:
+    """Whether a stream is asked for, where the request itself says so."""
+    return request.get("stream") not in (None, False)
+
+
+def is_event_of(data: bytes, mark: bytes, kinds: Collection[str]) -> bool:
+    """Whether the data of an event is of one of these types; `mark` stands in all of them but `error`."""
+    if mark not in data and b"error" not in data:
+        return False
+    try:
+        event = loads_tolerant(data)[0]
+    except ProtocolError:
+        return False
+    return isinstance(event, dict) and event.get("type") in kinds
 
 
 class ModelApi(NamedTuple):

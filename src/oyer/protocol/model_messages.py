@@ -11,8 +11,20 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from oyer.errors import ProtocolError
-from oyer.protocol.jsonvalue import JsonValue, loads, loads_tolerant
-from oyer.protocol.model_api import AskedCall, Defect, Json, ModelApi, Reasoning, UsageField, api_error
+from oyer.protocol.jsonvalue import JsonValue, loads
+from oyer.protocol.model_api import (
+    AskedCall,
+    Defect,
+    Json,
+    ModelApi,
+    Reasoning,
+    UsageField,
+    api_error,
+    is_event_of,
+    model_of_body,
+    stream_of_body,
+    text_or_none,
+)
 
 __all__ = ["MESSAGES"]
 
@@ -24,22 +36,8 @@ _PIECES: Final = {
 """By the type of a delta: where its piece stands, and what of the block it goes on with."""
 
 
-def _requested(_path: str, request: Json) -> str | None:
-    return _text(request.get("model"))
-
-
-def _streams(_path: str, request: Json) -> bool:
-    return request.get("stream") not in (None, False)
-
-
 def _ends(data: bytes) -> bool:
-    if b"message_stop" not in data and b"error" not in data:
-        return False
-    try:
-        event = loads_tolerant(data)[0]
-    except ProtocolError:
-        return False
-    return isinstance(event, dict) and event.get("type") in ("message_stop", "error")
+    return is_event_of(data, b"message_stop", ("message_stop", "error"))
 
 
 def _assemble(events: Sequence[Json], _done: bool) -> Json | Defect:
@@ -112,22 +110,18 @@ def _calls(answer: Json) -> Iterator[AskedCall]:
                 yield AskedCall(name, block.get("input"))
 
 
-def _text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) else None
-
-
 MESSAGES: Final = ModelApi(
     name="messages",
     reasoning=Reasoning(frozenset({"redacted_thinking", "signature", "thinking"})),
     shown=("system", "messages"),
     own=frozenset({"system", "messages"}),
-    requested=_requested,
-    streams=_streams,
+    requested=model_of_body,
+    streams=stream_of_body,
     ends=_ends,
     assemble=_assemble,
     calls=_calls,
-    reported=lambda answer: _text(answer.get("model")),
-    finish=lambda answer: _text(answer.get("stop_reason")),
+    reported=lambda answer: text_or_none(answer.get("model")),
+    finish=lambda answer: text_or_none(answer.get("stop_reason")),
     usage_of="usage",
     usage_fields=(
         UsageField("input", "input_tokens"),

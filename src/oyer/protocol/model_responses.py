@@ -10,31 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from oyer.errors import ProtocolError
-from oyer.protocol.jsonvalue import JsonValue, loads_tolerant
-from oyer.protocol.model_api import AskedCall, Defect, Json, ModelApi, Reasoning, UsageField, api_error
+from oyer.protocol.jsonvalue import JsonValue
+from oyer.protocol.model_api import (
+    AskedCall,
+    Defect,
+    Json,
+    ModelApi,
+    Reasoning,
+    UsageField,
+    api_error,
+    is_event_of,
+    model_of_body,
+    stream_of_body,
+    text_or_none,
+)
 
 __all__ = ["RESPONSES"]
 
 _LAST: Final = ("response.completed", "response.incomplete", "response.failed", "error")
 
 
-def _requested(_path: str, request: Json) -> str | None:
-    return _text(request.get("model"))
-
-
-def _streams(_path: str, request: Json) -> bool:
-    return request.get("stream") not in (None, False)
-
-
 def _ends(data: bytes) -> bool:
-    if b"response." not in data and b"error" not in data:
-        return False
-    try:
-        event = loads_tolerant(data)[0]
-    except ProtocolError:
-        return False
-    return isinstance(event, dict) and event.get("type") in _LAST
+    return is_event_of(data, b"response.", _LAST)
 
 
 def _assemble(events: Sequence[Json], _done: bool) -> Json | Defect:
@@ -76,11 +73,7 @@ def _calls(answer: Json) -> Iterator[AskedCall]:
 def _finish(answer: Json) -> str | None:
     details = answer.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, dict) else None
-    return _text(reason) or _text(answer.get("status"))
-
-
-def _text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) else None
+    return text_or_none(reason) or text_or_none(answer.get("status"))
 
 
 RESPONSES: Final = ModelApi(
@@ -88,12 +81,12 @@ RESPONSES: Final = ModelApi(
     reasoning=Reasoning(frozenset({"encrypted_content", "reasoning", "reasoning_text", "summary_text"})),
     shown=("instructions", "input"),
     own=frozenset({"instructions", "input"}),
-    requested=_requested,
-    streams=_streams,
+    requested=model_of_body,
+    streams=stream_of_body,
     ends=_ends,
     assemble=_assemble,
     calls=_calls,
-    reported=lambda answer: _text(answer.get("model")),
+    reported=lambda answer: text_or_none(answer.get("model")),
     finish=_finish,
     usage_of="usage",
     usage_fields=(
