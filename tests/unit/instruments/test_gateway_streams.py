@@ -90,7 +90,8 @@ async def test_what_follows_a_whole_stream_follows_its_record(lab: Any, name: st
 )
 async def test_a_stream_without_its_end_is_no_whole_answer(lab: Any, name: str, then: str, message: str) -> None:
     part = STREAMS[name][: STREAMS[name].rindex(b"data:")]
-    async with lab({"pieces": pieces(part), "then": then}, answer_s=0.5) as bench:
+    # Only what is waited for may be short: what is cut or ends must have come, however busy the machine is.
+    async with lab({"pieces": pieces(part), "then": then}, answer_s=0.5 if then == "stay" else 30) as bench:
         reply = await bench.ask(**ask(name))
         assert (reply.status, reply.body, reply.whole) == (200, part, then == "end")
         said = bench.response()
