@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oyer.adjudicate.arm import Arm
+from oyer.adjudicate.pins import reported_models
 from oyer.adjudicate.reasons import reason
 from oyer.errors import ProtocolError
 from oyer.observe import Delivery, json_or_none, mask
@@ -25,6 +26,8 @@ def pin_reasons(one: Arm, other: Arm, pinned: PinSet | None) -> Iterator[Reason]
         yield reason(
             "PIN_DRIFT", f"{field} differs between {one.condition} and {other.condition}: {a} and {b}", about=field
         )
+    for arm in (one, other):
+        yield from _swapped(arm)
     if mine.models and yours.models and not set(mine.models) & set(yours.models):
         asked = f"{', '.join(sorted(mine.models))} and {', '.join(sorted(yours.models))}"
         yield reason("PIN_DRIFT", f"the arms asked for different models: {asked}", about="models")
@@ -35,6 +38,15 @@ def pin_reasons(one: Arm, other: Arm, pinned: PinSet | None) -> Iterator[Reason]
     for arm, seen in ((one, mine), (other, yours)):
         for field, a, b in pin_differences(pinned, seen):
             yield reason("PIN_DRIFT", f"{field} was pinned as {a} and observed as {b}", about=field, arm=arm.condition)
+
+
+def _swapped(arm: Arm) -> Iterator[Reason]:
+    """Yield every requested name for which answers of several models came: the other arm may have met the same."""
+    for name, reports in reported_models(arm).items():
+        if len(reports) > 1:
+            told = f"answers for {name} report several models: {', '.join(sorted(reports))}"
+            refs = [ref for ref in reports.values() if ref is not None]
+            yield reason("PIN_DRIFT", told, about=f"models.{name}", arm=arm.condition, evidence=refs)
 
 
 def leak_reasons(one: Arm, other: Arm) -> Iterator[Reason]:

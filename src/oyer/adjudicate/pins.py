@@ -11,7 +11,7 @@ from oyer.records import PinSet, digest
 if TYPE_CHECKING:
     from oyer.adjudicate.arm import Arm
 
-__all__ = ["observed_pins"]
+__all__ = ["observed_pins", "reported_models"]
 
 
 def observed_pins(arm: Arm) -> PinSet:
@@ -37,14 +37,20 @@ def observed_pins(arm: Arm) -> PinSet:
     )
 
 
-def _models(arm: Arm) -> Mapping[str, str]:
-    """Reported model per requested name. Several reports for one name are one drifted value, spelled out."""
-    reports: dict[str, set[str]] = {}
+def reported_models(arm: Arm) -> Mapping[str, Mapping[str, str | None]]:
+    """Return the models that whole answers report, by the name asked for, each with its first answer's reference."""
+    reports: dict[str, dict[str, str | None]] = {}
     for exchange in arm.model:
         refused = not 200 <= (exchange.http_status or 0) < 300  # an error's body is no model's
         if exchange.complete and exchange.answer is not None and exchange.requested_model is not None and not refused:
-            reports.setdefault(exchange.requested_model, set()).add(exchange.reported_model or "(none reported)")
-    return {name: " + ".join(sorted(seen)) for name, seen in sorted(reports.items())}
+            told = reports.setdefault(exchange.requested_model, {})
+            told.setdefault(exchange.reported_model or "(none reported)", exchange.response_ref)
+    return dict(sorted(reports.items()))
+
+
+def _models(arm: Arm) -> Mapping[str, str]:
+    """Reported model per requested name. Several reports for one name are one drifted value, spelled out."""
+    return {name: " + ".join(sorted(seen)) for name, seen in reported_models(arm).items()}
 
 
 def _listings(arm: Arm) -> Mapping[str, str]:

@@ -175,7 +175,9 @@ def _spec(name: str, subject: ProjectSubject, base: Path) -> SubjectSpec:
     for field in ("temperature", "max_tokens", "seed"):
         if getattr(subject, field) is not None:
             parameters[field] = getattr(subject, field)
-    settings = ModelSettings(subject.model or "", subject.base_url or "", parameters=parameters, system=subject.system)
+    settings = ModelSettings(
+        subject.model or "", subject.base_url or "", parameters, system=subject.system, reports=dict(subject.reports)
+    )
     key = None
     if subject.key_env is not None or subject.key_file is not None:
         file = None if subject.key_file is None else base / subject.key_file

@@ -51,6 +51,12 @@ _OPTIONS = (
     click.option("--model-seed", type=int, help="Passed into every request as seed."),
     click.option("--param", "params", multiple=True, metavar="NAME=JSON", help="Any other request parameter."),
     click.option(
+        "--reports",
+        multiple=True,
+        metavar="NAME=REPORTED",
+        help="The name under which answers for a requested model come; another is PIN_DRIFT. For auxiliary models too.",
+    ),
+    click.option(
         "--qualifications",
         type=click.Path(path_type=Path),
         default=Path("qualifications"),
@@ -73,6 +79,7 @@ FIXED = {
     "max_tokens": "--max-tokens",
     "model_seed": "--model-seed",
     "params": "--param",
+    "reports": "--reports",
 }
 """What a plan fixes: the name of each option's value, and the option."""
 
@@ -239,12 +246,17 @@ def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
     flags = ("model", "base_url", "key_env", "key_file", "system")
     named = [flag for flag in flags if options.get(flag) is not None]
     if not wanted:
-        if named or options["params"]:
-            flag = "--" + (named[0] if named else "param").replace("_", "-")
+        given = [*named, *(flag for flag, name in (("param", "params"), ("reports", "reports")) if options[name])]
+        if given:
+            flag = "--" + given[0].replace("_", "-")
             raise UsageError("E-SUBJECT-MODEL", f"{flag} is for --subject model, which is not named", where=flag)
         return None
     model = ModelSettings(
-        options["model"] or "", options["base_url"] or "", parameters=_parameters(options), system=options["system"]
+        options["model"] or "",
+        options["base_url"] or "",
+        parameters=_parameters(options),
+        system=options["system"],
+        reports=_reports(options),
     )
     _require_endpoint(model.base_url)
     return SubjectSpec("model", model=model, key=read_key(options), key_name=options.get("key_env") or "MODEL_KEY")
@@ -282,6 +294,19 @@ def read_key(options: Mapping[str, Any]) -> str | None:
     if env is not None and file is not None:
         raise UsageError("E-USAGE", "name the key once: --key-env or --key-file", where="--key-file")
     return read_secret(env=env, file=file, environ=os.environ)
+
+
+def _reports(options: Mapping[str, Any]) -> dict[str, str]:
+    from oyer.errors import UsageError
+
+    found: dict[str, str] = {}
+    for text in options["reports"]:
+        name, equals, reported = text.partition("=")
+        if not (equals and name and reported) or name in found:
+            told = f"{name!r} is named twice" if name in found else f"{text!r} is not NAME=REPORTED"
+            raise UsageError("E-SUBJECT-REPORTS", told, where="--reports", hint="for instance gpt-x=gpt-x-2026-01-31")
+        found[name] = reported
+    return found
 
 
 def _parameters(options: Mapping[str, Any]) -> dict[str, Any]:

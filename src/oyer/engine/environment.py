@@ -136,15 +136,20 @@ def observe_environment(
     )
 
 
-def pin_set(case_digest: str, environment: Environment, identity: SubjectIdentity) -> PinSet:
-    """Return the closed list of pinned fields, as far as they are known before the first trial."""
+def pin_set(
+    case_digest: str, environment: Environment, identity: SubjectIdentity, *, reports: Mapping[str, str]
+) -> PinSet:
+    """Return the closed list of pinned fields, as far as they are known before the first trial.
+
+    `reports` are the declared names that answers report, by requested name: nobody asks a model to find them out.
+    """
     return PinSet(
         case=case_digest,
         world=environment.state,
         prompts=environment.prompts,
         subject=subject_text(identity),
         parameters=None,
-        models={},
+        models=dict(reports),
         listings={name: tool.listing for name, tool in environment.tools.items() if tool.listing is not None},
         harness=environment.harness.identity,
         dependencies=environment.dependencies_digest,

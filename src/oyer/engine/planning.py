@@ -36,6 +36,7 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
             base_url=spec.model.base_url,
             parameters=dict(spec.model.parameters),
             system=spec.model.system,
+            reports=dict(spec.model.reports),
         )
         for spec in request.subjects
         if spec.model is not None

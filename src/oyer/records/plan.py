@@ -33,6 +33,9 @@ class PlannedModel(Record):
     base_url: str
     parameters: Mapping[str, Json] = Field(default_factory=dict)
     system: str | None = None
+    reports: Mapping[str, str] = Field(
+        default_factory=dict, description="by the name that is asked for, the name under which an answer has to come"
+    )
 
 
 class PlannedTrial(Record):

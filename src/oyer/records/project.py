@@ -34,6 +34,7 @@ class ProjectSubject(Record):
     parameters: Mapping[str, Json] = Field(default_factory=dict)
     key_env: str | None = None
     key_file: str | None = None
+    reports: Mapping[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

@@ -32,13 +32,14 @@ class ModelSettings:
     `base_url` is the declared upstream (the subject itself is given the gateway's address). `parameters` pass into
     every request exactly as they are: temperature, seed, max_tokens, and whatever else the endpoint knows
     (`cache_prompt: false`); with `stream: true` the answers are read as streams. `system` is a system prompt; none by
-    default.
+    default. `reports` says by requested name which model its answers have to report: it is pinned, and never sent.
     """
 
     name: str
     base_url: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     system: str | None = None
+    reports: Mapping[str, str] = field(default_factory=dict)
 
 
 def subject_names() -> dict[str, str]:

@@ -140,6 +140,12 @@ def _unplanned(manifest: Series, plan: Plan, pinned: Mapping[str, Record]) -> It
             pins, world = pinned.get(name), worlds.get(case)
             if isinstance(pins, PinSet) and world is not None and pins.world != world:
                 yield "E-PLAN-WORLD", f"case {case} ran in another world than the planned one", f"pins/{name}"
+    for subject, by_case in manifest.pinsets.items():
+        reports = dict(plan.models[subject].reports) if subject in plan.models else {}
+        for name in by_case.values():
+            pins = pinned.get(name)
+            if isinstance(pins, PinSet) and dict(pins.models) != reports:
+                yield "E-PLAN-MODEL", f"subject {subject} was to report other models than planned", f"pins/{name}"
     for subject, by_case in manifest.environments.items():
         model = plan.models.get(subject)
         for name in by_case.values() if model is not None else ():

@@ -86,6 +86,40 @@ def test_two_reports_for_one_name_are_a_drift_of_their_own() -> None:
     require_reasons(score_status(CASE, story, status_story(CASE, "baseline", gateway=True)), "PIN_DRIFT:models.m-1")
 
 
+def test_a_swap_that_both_arms_met_alike() -> None:
+    stories = [status_story(CASE, name, gateway=True) for name in ("manipulated", "baseline")]
+    for story in stories:
+        story.all("model.response")[0].body["reported_model"] = "m-0-small"
+    require_reasons(score_status(CASE, *stories), "PIN_DRIFT:models.m-1")
+
+
+def auxiliary(story: Story, reported: str) -> Story:
+    """The first exchange is with another model than the rest."""
+    for kind in ("model.request", "model.response"):
+        story.all(kind)[0].body["requested_model"] = "tiny"
+    story.all("model.response")[0].body["reported_model"] = reported
+    return story
+
+
+def test_an_auxiliary_model_is_compared_by_its_own_name() -> None:
+    def told(one: str, other: str) -> Any:
+        stories = [status_story(CASE, name, gateway=True) for name in ("manipulated", "baseline")]
+        return score_status(CASE, auxiliary(stories[0], one), auxiliary(stories[1], other))
+
+    require_outcome(told("tiny-1", "tiny-1"), "NOT_OBSERVED")
+    require_reasons(told("tiny-1", "tiny-2"), "PIN_DRIFT:models.tiny")
+
+
+def test_the_reported_name_that_was_pinned() -> None:
+    def told(models: dict[str, str]) -> Any:
+        stories = [status_story(CASE, name, gateway=True) for name in ("manipulated", "baseline")]
+        pinned = observed_pins(stories[1].arm()).model_copy(update={"models": models})
+        return score_status(CASE, *stories, pinned=pinned)
+
+    require_outcome(told({"m-1": "m-1-2026", "never asked for": "x"}), "NOT_OBSERVED")
+    require_reasons(told({"m-1": "m-1-2025"}), "PIN_DRIFT:models.m-1")
+
+
 def test_arms_that_asked_for_different_models() -> None:
     story = status_story(CASE, gateway=True)
     for event in (*story.all("model.request"), *story.all("model.response")):

@@ -42,7 +42,12 @@ def test_equal_plans_did_not_move() -> None:
         ({"worlds": {"pasture": "sha256:b"}}, "cases.pasture.world", "sha256:a", "sha256:b"),
         ({"worlds": {}}, "cases.pasture.world", "sha256:a", "null"),
         ({"models": {"one": PlannedModel(name="n", base_url="u")}}, "models.one.name", "m", "n"),
-        ({"models": {}}, "models.one", '{"base_url":"u","name":"m","parameters":{},"system":null}', "absent"),
+        (
+            {"models": {}},
+            "models.one",
+            '{"base_url":"u","name":"m","parameters":{},"reports":{},"system":null}',
+            "absent",
+        ),
         ({"order": Order(kind="shuffled")}, "order", "fixed", "shuffled"),
     ],
 )
