@@ -1,4 +1,4 @@
-"""The model that answers is the one that was pinned: a silent swap is PIN_DRIFT, an alias with one dated name is none."""
+"""A silent swap of the model that answers is PIN_DRIFT; an alias that always reports one dated name is none."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def observe_environment(
 
 
 def pin_set(
-    case_digest: str, environment: Environment, identity: SubjectIdentity, *, reports: Mapping[str, str]
+    case_digest: str, environment: Environment, identity: SubjectIdentity, reports: Mapping[str, str]
 ) -> PinSet:
     """Return the closed list of pinned fields, as far as they are known before the first trial.
 

@@ -103,8 +103,7 @@ async def open_series(request: RunRequest) -> Opening:
                 endpoint=spec.model.base_url if spec.model else None,
                 admits=request.admits,
             )
-            reports = spec.model.reports if spec.model else {}
-            pin = pin_set(source.loaded.digest, environment, identity, reports=reports)
+            pin = pin_set(source.loaded.digest, environment, identity, spec.model.reports if spec.model else {})
             pinned[spec.name, source.case.id] = pin
             environments.setdefault(spec.name, {})[source.case.id] = _keep(pins, environment)
             pinsets.setdefault(spec.name, {})[source.case.id] = _keep(pins, pin)

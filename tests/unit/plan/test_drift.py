@@ -18,6 +18,8 @@ servers: {fs: {command: [server]}}
 prompt: %s
 """
 
+PLANNED_MODEL = '{"base_url":"u","name":"m","parameters":{},"reports":{},"system":null}'
+
 
 def loaded(prompt: str = "Read the notes.") -> LoadedCase:
     return parse_cases((CASE % prompt).encode(), name="notes.yaml")[0]
