@@ -31,6 +31,8 @@ UV = "uv==0.13.9"
 LOCK_INPUTS = {
     "run": ["pyproject.toml", "requirements/build.in"],
     "dev": ["pyproject.toml", "requirements/build.in", "requirements/dev.in", "-c", "requirements/run.txt"],
+    "fastmcp": ["requirements/fastmcp.in"],
+    "mcp-proxy": ["requirements/mcp-proxy.in"],
     "git-server": ["requirements/git-server.in"],
     "node24": ["requirements/node24.in"],
     "smollm": ["requirements/smollm.in", "--no-deps"],

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from journal_kit import SeenJournal
 
 from oyer.host import become_subreaper, open_run_dir
 
@@ -28,3 +29,9 @@ def rig() -> Iterator[Callable[[str], Rig]]:
     become_subreaper()
     with open_run_dir() as run_dir:
         yield lambda manner: Rig(run_dir, peer(manner))
+
+
+@pytest.fixture
+def open_journal() -> Callable[[str], SeenJournal]:
+    """Make a journal in memory for one writer."""
+    return SeenJournal

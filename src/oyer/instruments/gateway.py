@@ -238,6 +238,10 @@ async def _read(request: web.BaseRequest, limit: int) -> tuple[bytes, bool]:
 
 async def _deliver(request: web.BaseRequest, came: UpstreamAnswer) -> web.StreamResponse:
     """Hand on what came: all of it, or the part of it and a connection that breaks where it broke."""
+    if came.failure is None and request.method == "HEAD" and came.declared is not None:
+        return _begun(
+            came.status, came.reason, CIMultiDict(came.headers), came.declared
+        )  # the length of another answer
     if came.failure is None:
         return web.Response(status=came.status, reason=came.reason, headers=CIMultiDict(came.headers), body=came.body)
     if came.failure != "cut" or not came.body:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import zlib
 from typing import Final, NamedTuple
 
+import zstandard
+
 from oyer.errors import ProtocolError
 from oyer.protocol import Defect, JsonValue, ModelApi, SseReader, api_of, dumps, loads_tolerant, read_answer
 
@@ -47,7 +49,7 @@ def view_request(path: str, body: bytes) -> RequestView:
 
 
 def view_response(api: ModelApi | None, body: bytes, encoding: str | None = None) -> ResponseView:
-    """Read a response; `encoding` is its Content-Encoding (only gzip and deflate can be read)."""
+    """Read a response; `encoding` is its Content-Encoding (gzip, deflate and zstd can be read)."""
     plain = decoded(body, encoding)
     if api is None or plain is None:
         return ResponseView(None, None, None)
@@ -75,15 +77,25 @@ class StreamEnd:
 def decoded(body: bytes, encoding: str | None) -> bytes | None:
     """Return a body without its coding, None where that cannot be taken off."""
     coding = (encoding or "identity").strip().lower()
-    if coding == "identity":
+    if coding == "identity" or not body:
         return body
-    if coding not in ("gzip", "x-gzip", "deflate"):
-        return None
     try:
-        # 32 added to the window bits: gzip or zlib, whichever header is there.
-        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, _MAX_DECODED_BYTES)
-    except zlib.error:
+        if coding == "zstd":
+            with zstandard.ZstdDecompressor().stream_reader(body, read_across_frames=True) as reader:
+                return reader.read(_MAX_DECODED_BYTES)
+        return _inflated(body) if coding in ("gzip", "x-gzip", "deflate") else None
+    except (zlib.error, zstandard.ZstdError):
         return None
+
+
+def _inflated(body: bytes) -> bytes:
+    """Take off gzip or zlib, whichever header is there; a gzip file may have several members, one after the other."""
+    plain = bytearray()
+    while body and len(plain) < _MAX_DECODED_BYTES:
+        member = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        plain += member.decompress(body, _MAX_DECODED_BYTES - len(plain))
+        body = member.unused_data if member.eof else b""
+    return bytes(plain)
 
 
 def _tolerant(raw: bytes) -> JsonValue:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from oyer.errors import ProtocolError
+from oyer.protocol.call_pieces import CallPieces
 from oyer.protocol.jsonvalue import JsonValue, dumps, loads, loads_tolerant
 from oyer.protocol.model_api import (
     AskedCall,
@@ -145,7 +146,7 @@ class _Choice:
 
     def __init__(self) -> None:
         self.text: list[str] = []
-        self.calls: dict[object, Json] = {}
+        self.calls = CallPieces()
         self.older: Json | None = None
         self.finish: JsonValue = None
 
@@ -155,7 +156,7 @@ class _Choice:
         if not isinstance(delta, dict):
             return
         self.text.append(_text(delta.get("content")))
-        _merge_calls(self.calls, delta.get("tool_calls"))
+        self.calls.add(delta.get("tool_calls"))
         function = delta.get("function_call")
         if isinstance(function, dict):  # the older form of a single call
             known = self.older or {"name": "", "arguments": ""}
@@ -164,7 +165,7 @@ class _Choice:
             self.older = {"name": known["name"] or function.get("name") or "", "arguments": told}
 
     def whole(self, index: int) -> Json:
-        message: Json = {"role": "assistant", "content": "".join(self.text), "tool_calls": list(self.calls.values())}
+        message: Json = {"role": "assistant", "content": "".join(self.text), "tool_calls": self.calls.whole()}
         if self.older is not None:
             message["function_call"] = self.older
         return {"index": index, "message": message, "finish_reason": self.finish}
@@ -186,27 +187,6 @@ def _assemble(chunks: Sequence[Json], done: bool) -> Json | Defect:
                 seen.setdefault(index if isinstance(index, int) else 0, _Choice()).add(choice)
     whole["choices"] = [seen[index].whole(index) for index in sorted(seen)]
     return whole
-
-
-def _merge_calls(calls: dict[object, dict[str, JsonValue]], fragments: JsonValue) -> None:
-    """Join fragments of one index; only a *new* id under a known index begins another call."""
-    for fragment in fragments if isinstance(fragments, list) else []:
-        if not isinstance(fragment, dict):
-            continue
-        index, new_id, function = fragment.get("index", 0), fragment.get("id"), fragment.get("function")
-        key: object = str(index)
-        current = calls.get(key)
-        if current is not None and new_id and current["id"] and new_id != current["id"]:
-            key = (str(index), str(new_id))
-            current = calls.get(key)
-        if current is None:
-            current = calls[key] = {"id": new_id, "function": {"name": "", "arguments": ""}}
-        current["id"] = current["id"] or new_id
-        target = current["function"]
-        if isinstance(function, dict) and isinstance(target, dict):
-            name, piece = function.get("name"), function.get("arguments")
-            target["name"] = target["name"] or name or ""
-            target["arguments"] = f"{target['arguments']}{piece if isinstance(piece, str) else ''}"
 
 
 def _response(value: JsonValue) -> ChatResponse | Defect:

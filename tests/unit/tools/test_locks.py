@@ -40,7 +40,8 @@ def dependencies() -> list[Requirement]:
 
 
 def test_there_are_the_locks_we_know() -> None:
-    assert LOCKS == ["dev.txt", "fuzz.txt", "git-server.txt", "node24.txt", "run.txt", "smollm.txt"]
+    others = ["fastmcp.txt", "fuzz.txt", "git-server.txt", "mcp-proxy.txt", "node24.txt", "smollm.txt"]
+    assert sorted(["dev.txt", "run.txt", *others]) == LOCKS
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -61,7 +62,9 @@ def test_a_lock_is_exact_hashed_and_names_no_address(name: str) -> None:
         ("run.txt", ["build.in"]),
         ("dev.txt", ["build.in", "dev.in"]),
         ("fuzz.txt", ["build.in", "fuzz.in"]),
+        ("fastmcp.txt", ["fastmcp.in"]),
         ("git-server.txt", ["git-server.in"]),
+        ("mcp-proxy.txt", ["mcp-proxy.in"]),
         ("node24.txt", ["node24.in"]),
         ("smollm.txt", ["smollm.in"]),
     ],
