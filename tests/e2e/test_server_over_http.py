@@ -1,4 +1,4 @@
-"""The same experiment with its server over standard streams and over Streamable HTTP: what is found is the same."""
+"""The same experiment over standard streams, Streamable HTTP and HTTP with SSE: what is found is the same."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ def over_http(tmp_path: Path, server: str) -> Path:
 
 
 def peer(style: str, given_as: str = "command") -> str:
-    words = [sys.executable, str(PEERS / "http_peer.py"), "{port}", style, sys.executable, "-P", "-m"]
+    """Write a server; one of the older transport is recognised by its answers, for the case does not say what it is."""
+    program, place = ("sse_peer.py", "sse") if style == "plain" else ("http_peer.py", "mcp")
+    words = [sys.executable, str(PEERS / program), "{port}", style, sys.executable, "-P", "-m"]
     command = ", ".join(f'"{word}"' for word in [*words, "oyer.library.servers.ops"])
-    return f'command: [{command}]\n    url: "http://127.0.0.1:{{port}}/mcp"\n    given_as: {given_as}'
+    return f'command: [{command}]\n    url: "http://127.0.0.1:{{port}}/{place}"\n    given_as: {given_as}'
 
 
 def found(server: str, place: Path) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def found(server: str, place: Path) -> dict[str, Any]:
 @pytest.mark.slow
 def test_the_transport_of_a_server_changes_nothing_that_is_found(tmp_path: Path) -> None:
     plain = found("package: oyer:ops", tmp_path / "stdio")
-    for style, given_as in (("json", "command"), ("sse", "command"), ("sse", "url")):
+    for style, given_as in (("json", "command"), ("sse", "command"), ("sse", "url"), ("plain", "command")):
         assert found(peer(style, given_as), tmp_path / f"{style}-{given_as}") == plain
     assert plain["scripted:obedient baseline_vs_manipulated"][0] == "CONFIRMED"
     assert plain["scripted:wary baseline_vs_manipulated"][0] == "NOT_OBSERVED"

@@ -331,7 +331,7 @@ class Bench:
             self._commands[name] = ServerCommand((sys.executable, "-I", "-S", str(relay), str(socket)))
         else:
             self._placement.masks[tap.url] = f"{{server.{name}}}"
-            self._commands[name] = ServerCommand(bridge_to(tap.url, case.budget.message_bytes))
+            self._commands[name] = ServerCommand(bridge_to(tap.url, case.budget.message_bytes, "http"))
 
     def _watchers(self) -> list[CallWatcher]:
         return list(self._world_sinks.values())

@@ -86,7 +86,7 @@ def place_server(
         env = {name: _filled(text, values) for name, text in server.env.items()}
         return place_command(server.command, values, base), env
     command, env = place_served(server, values, base)
-    return (*bridge_to(server.url, message_bytes), *command), env
+    return (*bridge_to(server.url, message_bytes, server.transport), *command), env
 
 
 def place_served(server: Server, values: Mapping[str, str], base: Path) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -96,9 +96,9 @@ def place_served(server: Server, values: Mapping[str, str], base: Path) -> tuple
     return command, {name: _filled(text, later) for name, text in server.env.items()}
 
 
-def bridge_to(url: str, message_bytes: int) -> tuple[str, ...]:
+def bridge_to(url: str, message_bytes: int, transport: str) -> tuple[str, ...]:
     """Return the command of the bridge that speaks HTTP with an address, and is a server over standard streams."""
-    return (*_BRIDGE, str(message_bytes), url)
+    return (*_BRIDGE, str(message_bytes), transport, url)
 
 
 def place_command(command: Sequence[str], values: Mapping[str, str], base: Path) -> tuple[str, ...]:

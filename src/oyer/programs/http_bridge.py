@@ -1,12 +1,13 @@
 """A server that is reached over HTTP, as a server over standard streams: one process for one connection.
 
 Owns the start and the end of what serves (where the Case declares a command), and standard input and output. What is
-said over HTTP is in `oyer.programs.http_wire`. Must never answer for a server, heal a broken session or try again what
+said over HTTP is in `oyer.programs.wires`. Must never answer for a server, heal a broken session or try again what
 may have been carried out: what the transports do not allow ends this process, with the reason on standard error.
 
-python -m oyer.programs.http_bridge MAX_BYTES URL [COMMAND ...]
+python -m oyer.programs.http_bridge MAX_BYTES TRANSPORT URL [COMMAND ...]
 
-`{port}` in the address, the command and the environment is a free port of this machine, drawn at each start.
+TRANSPORT is `http` (Streamable HTTP), `sse` (HTTP with SSE as of 2024-11-05) or `auto`. `{port}` in the address, the
+command and the environment is a free port of this machine, drawn at each start.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import socket
 import sys
 import threading
 import time
-from typing import Final
+from typing import Final, NoReturn
 
-from oyer.programs.http_wire import HttpWire
+from oyer.programs.wire import note
+from oyer.programs.wires import TRANSPORTS, AnyWire
 from oyer.protocol import LineSplitter, Overlong
 
 __all__ = ["main"]
@@ -33,7 +35,7 @@ _PORT: Final = "{port}"
 class _Served:
     """The process that serves, if this one started it."""
 
-    def __init__(self, command: list[str], wire: HttpWire) -> None:
+    def __init__(self, command: list[str], wire: AnyWire) -> None:
         self._wire = wire
         self._leaving = False
         self._gone = threading.Event()
@@ -64,14 +66,14 @@ class _Served:
         if not self._leaving:
             code = os.waitstatus_to_exitcode(status)
             how = f"with code {code}" if code >= 0 else f"by signal {-code}"
-            self._wire.fail(f"the server ended {how} while it was in use")
+            _end(f"the server ended {how} while it was in use")
 
 
 def main(argv: list[str]) -> int:
     """Carry frames both ways until standard input ends; return the exit code."""
-    max_bytes, url, command = int(argv[1]), argv[2], argv[3:]
+    max_bytes, transport, url, command = int(argv[1]), TRANSPORTS[argv[2]], argv[3], argv[4:]
     port = str(_free_port()) if command else ""
-    wire = HttpWire(url.replace(_PORT, port), max_bytes)
+    wire = AnyWire(url.replace(_PORT, port), max_bytes, 1, _end, transport)
     served: _Served | None = None
     if command:
         for name, value in list(os.environ.items()):
@@ -85,18 +87,25 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _start(command: list[str], wire: HttpWire) -> _Served:
+def _start(command: list[str], wire: AnyWire) -> _Served:
     try:
         return _Served(command, wire)
     except OSError as error:
-        wire.fail(f"the server could not be started: {error}")
+        _end(f"the server could not be started: {error}")
 
 
-def _carry(wire: HttpWire, splitter: LineSplitter) -> None:
+def _end(why: str) -> NoReturn:
+    """End this process: what the server's client would need to know cannot be said over standard streams."""
+    if why:
+        note(why)
+    os._exit(1 if why else 0)
+
+
+def _carry(wire: AnyWire, splitter: LineSplitter) -> None:
     while chunk := os.read(0, _CHUNK_BYTES):
         for frame in splitter.feed(chunk):
             if isinstance(frame, Overlong):
-                wire.fail(f"a frame of {frame.size_bytes} bytes is beyond the bound")
+                _end(f"a frame of {frame.size_bytes} bytes is beyond the bound")
             wire.send(frame)
     rest = splitter.end()
     if isinstance(rest, bytes) and rest:

@@ -10,37 +10,37 @@ Source: MCP transports, Streamable HTTP, 2025-03-26 to 2026-07-28.
 from __future__ import annotations
 
 import json
-import os
 import socket
-import sys
 import threading
 import time
-from typing import Any, Final, NoReturn
-from urllib.parse import urlsplit
+from collections.abc import Callable
+from typing import Any, Final
 
+from oyer.programs.wire import Wire, WireFailed, is_stream, note, requests_in
 from oyer.protocol import (
     SESSION_HEADER,
     VERSION_HEADER,
     Message,
-    SseSplitter,
     id_key,
     marked_arguments,
     mirrored_headers,
     modern_version,
     parse_message,
-    parse_sse,
     strip_terminator,
 )
 
-__all__ = ["HttpWire"]
+__all__ = ["HttpWire", "OlderTransportError"]
 
-_CHUNK_BYTES: Final = 65536
-_CONNECT_S: Final = 10.0
+_READ_BYTES: Final = 65536
 _RETRY_MS: Final = 1000
 _RESUMED_IN_VAIN: Final = 2
-_SHOWN_BYTES: Final = 500
-_SPACES: Final = bytes.maketrans(b"\r\n", b"  ")
+_OLDER: Final = frozenset({400, 404, 405})
+_GREETINGS: Final = frozenset({"initialize", "server/discover"})
 _READ_FROM: Final = frozenset({"initialize", "tools/list"})
+
+
+class OlderTransportError(Exception):
+    """The greeting was refused as the transport of 2024-11-05 refuses it: ask there. Says what was answered."""
 
 
 class _Post:
@@ -52,7 +52,7 @@ class _Post:
         self.message = message
         self.modern = modern
         self.cancelled = False
-        self.waits = {id_key(part.id) for part in _requests(message)}
+        self.waits = {id_key(part.id) for part in requests_in(message)}
 
     def cancel(self) -> None:
         """Close the stream, which from 2026-07-28 on is how a request is given up."""
@@ -60,27 +60,29 @@ class _Post:
         self._socket.shutdown(socket.SHUT_RDWR)
 
 
-class HttpWire:
-    """One client of one endpoint. `send` takes frames in order; what comes back is written to standard output."""
+class HttpWire(Wire):
+    """One client of one endpoint. `send` takes frames in order; what comes back is written as lines.
 
-    def __init__(self, url: str, max_bytes: int, out_fd: int = 1) -> None:
-        parts = urlsplit(url)
-        self._secure = parts.scheme == "https"
-        self.address = (parts.hostname or "", parts.port or (443 if self._secure else 80))
-        self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        self._max_bytes = max_bytes
-        self._out = out_fd
-        self._writing = threading.Lock()
+    With `detects` a greeting that is refused as the older transport refuses it raises `OlderTransportError`.
+    """
+
+    def __init__(
+        self, url: str, max_bytes: int, out_fd: int, on_failed: Callable[[str], None], *, detects: bool = False
+    ) -> None:
+        super().__init__(url, max_bytes, out_fd, on_failed)
+        self._detects = detects
         self._session: str | None = None
         self._version: str | None = None
         self._marked: dict[str, Any] = {}
         self._open: dict[Any, _Post] = {}
         self._threads: list[threading.Thread] = []
-        self._left = threading.Event()
         self._listens = False
 
     def send(self, frame: bytes) -> None:
-        """Post one frame. Returns when it was sent, or taken where it needs no answer; `initialize` is waited for."""
+        """Post one frame. Returns when it was sent, or taken where it needs no answer; a greeting is waited for.
+
+        Raises: WireFailed, OlderTransportError.
+        """
         body = strip_terminator(frame)
         if not body.strip():
             return
@@ -89,14 +91,14 @@ class HttpWire:
         if message is not None and self._gives_up(message):
             return
         headers = self._headers(message)
-        post = _Post(self._connect(), message, modern=message is not None and modern_version(message) is not None)
+        post = _Post(self.connect(), message, modern=message is not None and modern_version(message) is not None)
         try:
             post.connection.request("POST", self._target, body, headers)
         except (OSError, ValueError) as error:
             self.fail(f"the server could not be reached: {type(error).__name__}: {error}")
         for waiting in post.waits:
             self._open[waiting] = post
-        if not post.waits or (message is not None and message.method == "initialize"):
+        if not post.waits or (message is not None and message.method in _GREETINGS):
             self._answer(post)
         else:
             self._threads = [thread for thread in self._threads if thread.is_alive()]
@@ -112,25 +114,26 @@ class HttpWire:
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
         self._left.set()
-        if self._session is None:
+        if self._session is None or self._failed:
             return
         try:
-            connection = self._connect(limit_s)
+            connection = self.connect(limit_s)
             connection.request("DELETE", self._target, headers=self._headers(None, accept=None))
-            connection.getresponse().read(_CHUNK_BYTES)
+            connection.getresponse().read(_READ_BYTES)
         except Exception as error:  # noqa: BLE001 - nobody is left to whom it would matter
-            _note(f"the session was not ended: {type(error).__name__}: {error}")
-
-    def fail(self, why: str) -> NoReturn:
-        """End this process: what the server's client would need to know cannot be said over standard streams."""
-        _note(why)
-        os._exit(1)
+            note(f"the session was not ended: {type(error).__name__}: {error}")
 
     # -- one exchange -------------------------------------------------------------------------------------
 
     def _answer(self, post: _Post) -> None:
         try:
             self._read_answer(post)
+        except OlderTransportError:
+            raise
+        except WireFailed:
+            if threading.current_thread() in self._threads:
+                return
+            raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends the connection and is told
             if not post.cancelled and not self._left.is_set():
                 self.fail(f"the exchange broke off: {type(error).__name__}: {error}")
@@ -144,10 +147,10 @@ class HttpWire:
         session = response.getheader(SESSION_HEADER)
         if session and not post.modern:
             self._session = session
-        if _is_stream(response):
+        if is_stream(response):
             self._read_stream(response, post)
         else:
-            body = self._body(response)
+            body = self.body(response)
             if not 200 <= response.status < 300:
                 self._refused(response, body, post)
             elif body.strip():
@@ -158,19 +161,16 @@ class HttpWire:
     def _refused(self, response: Any, body: bytes, post: _Post) -> None:
         """An error status: the client can hear of it where the body is its answer, and in no other way."""
         self._take(body, post)
-        if post.message is None or not _requests(post.message) or post.waits:
-            shown = body[:_SHOWN_BYTES].decode("utf-8", "replace")
-            self.fail(f"the server answered {response.status} {response.reason}: {shown}")
-        self._write(body)
-
-    def _body(self, response: Any) -> bytes:
-        """Read a body, but no further than one byte beyond the bound: whoever reads our output says that it is."""
-        return bytes(response.read(self._max_bytes + 1))
+        if post.waits and self._detects and response.status in _OLDER and self._session is None:
+            raise OlderTransportError(f"{response.status} {response.reason}")
+        if post.message is None or not requests_in(post.message) or post.waits:
+            self.refused(response, body)
+        self.write(body)
 
     def _pass_on(self, data: bytes, post: _Post | None) -> None:
         if post is not None:
             self._take(data, post)
-        self._write(data)
+        self.write(data)
 
     def _take(self, data: bytes, post: _Post) -> None:
         """Note what an answer says that later requests depend on, and that it came."""
@@ -200,9 +200,9 @@ class HttpWire:
         in_vain = 0
         while post.waits and last is not None and not post.cancelled and in_vain < _RESUMED_IN_VAIN:
             time.sleep(retry_ms / 1000)
-            _note(f"a stream ended before its answer and is taken up after event {last}")
+            note(f"a stream ended before its answer and is taken up after event {last}")
             again = self._get(last)
-            if not _is_stream(again):
+            if not is_stream(again):
                 self.fail(f"the server answered {again.status} {again.reason} to a stream taken up again")
             later, retry_ms = self._events(again, post, retry_ms)
             in_vain = in_vain + 1 if later is None else 0
@@ -215,16 +215,16 @@ class HttpWire:
         while not self._left.is_set() and in_vain < _RESUMED_IN_VAIN:
             try:
                 response = self._get(last)
-                if not _is_stream(response):
+                if not is_stream(response):
                     if response.status != 405:  # which is how a server says that it has none
-                        _note(f"the server answered {response.status} {response.reason} to a stream of its own")
+                        note(f"the server answered {response.status} {response.reason} to a stream of its own")
                     return
                 later, retry_ms = self._events(response, None, retry_ms)
                 last, in_vain = later or last, 0
             except Exception as error:  # noqa: BLE001 - told, and counted
                 if self._left.is_set():
                     return
-                _note(f"the server's own stream broke off: {type(error).__name__}: {error}")
+                note(f"the server's own stream broke off: {type(error).__name__}: {error}")
                 in_vain += 1
             time.sleep(retry_ms / 1000)
 
@@ -232,23 +232,18 @@ class HttpWire:
         headers = self._headers(None, accept="text/event-stream")
         if last is not None:
             headers["Last-Event-ID"] = last
-        connection = self._connect()
+        connection = self.connect()
         connection.request("GET", self._target, headers=headers)
         return connection.getresponse()
 
     def _events(self, response: Any, post: _Post | None, retry_ms: int = _RETRY_MS) -> tuple[str | None, int]:
         """Pass on every message of one response; return the id of its last event and how long to wait afterwards."""
-        splitter, last = SseSplitter(), None
-        while chunk := response.read1(_CHUNK_BYTES):
-            for raw in splitter.feed(chunk):
-                event = parse_sse(raw)
-                last = event.id or last
-                retry_ms = event.retry_ms if event.retry_ms is not None else retry_ms
-                if event.data and event.event == "message":
-                    self._pass_on(event.data, post)
-            if splitter.pending_bytes > self._max_bytes:
-                self._write(splitter.end())  # beyond the bound: whoever reads our output says so
-                break
+        last = None
+        for event in self.events(response):
+            last = event.id or last
+            retry_ms = event.retry_ms if event.retry_ms is not None else retry_ms
+            if event.data and event.event == "message":
+                self._pass_on(event.data, post)
         return last, retry_ms
 
     # -- odds and ends ------------------------------------------------------------------------------------
@@ -278,41 +273,3 @@ class HttpWire:
         if accept is not None and accept.startswith("application/json"):
             headers["Content-Type"] = "application/json"
         return headers
-
-    def _connect(self, limit_s: float = _CONNECT_S) -> Any:
-        import http.client
-
-        kind: Any = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-        connection = kind(*self.address, timeout=limit_s)
-        try:
-            connection.connect()
-        except OSError as error:
-            self.fail(f"the server could not be reached at {self.address[0]}:{self.address[1]}: {error}")
-        connection.sock.settimeout(None)  # how long an answer may take is for whoever started us to say
-        return connection
-
-    def _write(self, data: bytes) -> None:
-        line = memoryview(data.translate(_SPACES) + b"\n")
-        with self._writing:
-            try:
-                while line:
-                    line = line[os.write(self._out, line) :]
-            except OSError:
-                os._exit(0)  # nobody reads any more
-
-
-def _requests(message: Message | None) -> list[Message]:
-    if message is None:
-        return []
-    parts = message.parts if message.kind == "batch" else (message,)
-    return [part for part in parts if isinstance(part, Message) and part.kind == "request"]
-
-
-def _is_stream(response: Any) -> bool:
-    kind = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
-    return bool(kind == "text/event-stream" and 200 <= response.status < 300)
-
-
-def _note(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()

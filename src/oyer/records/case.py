@@ -64,7 +64,7 @@ class Session(Record):
 
 
 class Server(Record):
-    """One MCP server: a command over standard streams, an address over Streamable HTTP, or a command that serves one.
+    """One MCP server: a command over standard streams, an address over HTTP, or a command that serves one.
 
     `env` is added to a minimal base environment; nothing else is passed on. Where there are both a command and an
     address, `{port}` in either or in `env` is a port drawn for each connection, which has a process of its own.
@@ -73,6 +73,10 @@ class Server(Record):
     command: tuple[str, ...] = ()
     url: str | None = Field(
         default=None, max_length=2000, description="http or https, the whole address of the endpoint"
+    )
+    transport: Literal["auto", "http", "sse"] = Field(
+        default="auto",
+        description="what the address speaks: Streamable HTTP, HTTP with SSE of 2024-11-05, or what it turns out to",
     )
     given_as: Literal["command", "url"] = Field(
         default="command", description="what the tap is on the subject's side: standard streams, or an address"
@@ -85,6 +89,8 @@ class Server(Record):
     def _can_be_reached(self) -> Self:
         if not self.command and self.url is None:
             refuse(Flaw((), "a server has a command, a url, or both"))
+        if self.transport != "auto" and self.url is None:
+            refuse(Flaw(("transport",), "what has no address speaks over standard streams"))
         if self.given_as == "url" and self.url is None:
             refuse(Flaw(("given_as",), "what is no address cannot be given as one: the server has no url"))
         return self

@@ -37,6 +37,7 @@ class HttpRig(Rig):
             "-m",
             "oyer.programs.http_bridge",
             str(limit_bytes),
+            "auto",
             "http://127.0.0.1:{port}/mcp",
         ]
         peer = [sys.executable, str(PEERS / "http_peer.py"), "{port}", style]
@@ -204,7 +205,7 @@ async def test_an_answer_that_does_not_come_is_the_servers_fault() -> None:
 async def test_an_address_that_nobody_serves_is_the_servers_fault() -> None:
     with open_run_dir() as run_dir:
         rig = HttpRig(run_dir, "json")
-        rig.command = (*rig.command[:5], "http://127.0.0.1:9/mcp")
+        rig.command = (*rig.command[:6], "http://127.0.0.1:9/mcp")
         await rig.open()
         client = await rig.client()
         await client.send(request(0, "initialize", OPENING))

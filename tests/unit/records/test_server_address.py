@@ -34,6 +34,7 @@ def problems(server: str, effect: str = "none") -> list[str]:
         '{url: "http://localhost/mcp?x=1"}',
         '{url: "http://[::1]:9000/mcp"}',
         SERVED,
+        '{url: "http://127.0.0.1:8000/sse", transport: sse}',
         '{command: [serve], url: "http://127.0.0.1:{port}/mcp", env: {PORT: "{port}"}}',
     ],
 )
@@ -44,6 +45,7 @@ def test_these_are_addresses(server: str) -> None:
 @pytest.mark.parametrize(
     ("server", "told"),
     [
+        ("{command: [serve], transport: sse}", "what has no address speaks over standard streams"),
         ("{}", "a server has a command, a url, or both"),
         ('{url: "ftp://127.0.0.1/x"}', "is no http or https address"),
         ('{url: "http://127.0.0.1:99999/x"}', "is no address"),

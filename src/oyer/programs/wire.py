@@ -1,0 +1,119 @@
+"""What every client of an address has in common, for frames that come from and go to standard streams.
+
+Owns the address, one connection for one exchange, the splitting of a stream into events, and the writing of lines:
+a line is a body or an event's data with its line ends turned into spaces (JSON has none inside a string).
+Must never follow a redirect, send anything twice, or keep time beyond the moment in which a connection is made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NoReturn
+from urllib.parse import urlsplit
+
+from oyer.protocol import Message, SseEvent, SseSplitter, parse_sse
+
+__all__ = ["Wire", "WireFailed", "is_stream", "note", "requests_in"]
+
+_CHUNK_BYTES: Final = 65536
+_CONNECT_S: Final = 10.0
+_SHOWN_BYTES: Final = 500
+_SPACES: Final = bytes.maketrans(b"\r\n", b"  ")
+
+
+class WireFailed(Exception):
+    """The connection is over, and why was told already."""
+
+
+class Wire:
+    """A client of one address.
+
+    `on_failed` is told once why the connection is over, "" where nobody reads any more; it need not return.
+    """
+
+    def __init__(self, url: str, max_bytes: int, out_fd: int, on_failed: Callable[[str], None]) -> None:
+        parts = urlsplit(url)
+        self.url = url
+        self._secure = parts.scheme == "https"
+        self.address = (parts.hostname or "", parts.port or (443 if self._secure else 80))
+        self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        self._max_bytes = max_bytes
+        self._out = out_fd
+        self._on_failed = on_failed
+        self._writing = threading.Lock()
+        self._ending = threading.Lock()
+        self._left = threading.Event()
+        self._failed = False
+
+    def fail(self, why: str) -> NoReturn:
+        """Say that this connection is over: what its client would need to know cannot be said over standard streams."""
+        with self._ending:
+            first, self._failed = not self._failed, True
+        self._left.set()
+        if first:
+            self._on_failed(why)
+        raise WireFailed(why)
+
+    def refused(self, response: Any, body: bytes, to: str = "") -> NoReturn:
+        """Fail because of a status. `to` says what was refused where it was not a message."""
+        shown = body[:_SHOWN_BYTES].decode("utf-8", "replace")
+        self.fail(f"the server answered {response.status} {response.reason}{to}: {shown}")
+
+    def connect(self, limit_s: float = _CONNECT_S) -> Any:
+        """Make one connection. Raises: WireFailed."""
+        import http.client
+
+        kind: Any = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        connection = kind(*self.address, timeout=limit_s)
+        try:
+            connection.connect()
+        except OSError as error:
+            self.fail(f"the server could not be reached at {self.address[0]}:{self.address[1]}: {error}")
+        connection.sock.settimeout(None)  # how long an answer may take is for whoever started us to say
+        return connection
+
+    def body(self, response: Any) -> bytes:
+        """Read a body, but no further than one byte beyond the bound: whoever reads our output says that it is."""
+        return bytes(response.read(self._max_bytes + 1))
+
+    def events(self, response: Any) -> Iterator[SseEvent]:
+        """Give each event of a stream when it is whole. What is beyond the bound is written as it is, and ends it."""
+        splitter = SseSplitter()
+        while chunk := response.read1(_CHUNK_BYTES):
+            yield from map(parse_sse, splitter.feed(chunk))
+            if splitter.pending_bytes > self._max_bytes:
+                self.write(splitter.end())  # beyond the bound: whoever reads our output says so
+                return
+
+    def write(self, data: bytes) -> None:
+        """Write one line. Raises: WireFailed."""
+        line = memoryview(data.translate(_SPACES) + b"\n")
+        with self._writing:
+            try:
+                while line:
+                    line = line[os.write(self._out, line) :]
+            except OSError:
+                self.fail("")
+
+
+def requests_in(message: Message | None) -> list[Message]:
+    """List the requests of a message, which may be a batch."""
+    if message is None:
+        return []
+    parts = message.parts if message.kind == "batch" else (message,)
+    return [part for part in parts if isinstance(part, Message) and part.kind == "request"]
+
+
+def is_stream(response: Any) -> bool:
+    """Say whether an answer is a stream of events."""
+    kind = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
+    return bool(kind == "text/event-stream" and 200 <= response.status < 300)
+
+
+def note(text: str) -> None:
+    """Write a line to standard error."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
