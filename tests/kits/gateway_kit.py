@@ -63,7 +63,7 @@ def send(
     """Send one request; `root` instead of `path` is a path beside `/v1`."""
     address = urlsplit(door.base_url)
     whole_path = address.path + path if root is None else address.path.removesuffix("/v1") + root
-    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=10)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=90)
     sent = {"Authorization": f"Bearer {key or door.key}", "Content-Type": "application/json", **(headers or {})}
     try:
         connection.request(method, whole_path, raw if method == "POST" else None, sent)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 
+from waiting import until
+
 from oyer.host import PipeReader, PipeWriter
 
 
@@ -47,7 +49,7 @@ async def test_pause_leaves_bytes_in_the_pipe() -> None:
     await asyncio.sleep(0.01)
     assert got == b""
     reader.resume()
-    await asyncio.sleep(0.01)
+    await until(lambda: got)
     assert got == b"abc"
     reader.close()
     os.close(writes)

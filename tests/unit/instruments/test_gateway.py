@@ -86,7 +86,7 @@ async def test_a_cut_body_stays_cut_and_says_so(lab: Any, chunked: bool) -> None
 
 
 async def test_an_endpoint_that_hangs_is_a_timeout(lab: Any) -> None:
-    async with lab({"hang": 5}, answer_s=0.1) as bench:
+    async with lab({"hang": 60}, answer_s=0.1) as bench:
         reply = await bench.ask()
         assert reply.status == 504 and (bench.response()["http_status"], bench.response()["complete"]) == (0, False)
         assert "within 0.1 s" in bench.journal.faults()[0][2]
@@ -222,7 +222,7 @@ async def test_partial_usage_is_kept_and_never_filled_up(lab: Any) -> None:
 
 
 async def test_an_exchange_under_way_when_the_door_closes_is_broken_off(lab: Any) -> None:
-    async with lab({"hang": 5}) as bench:
+    async with lab({"hang": 60}) as bench:
         asking = asyncio.create_task(bench.ask())
         while not bench.received():
             await asyncio.sleep(0.005)

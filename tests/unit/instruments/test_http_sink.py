@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from oyer.errors import HarnessError
 from oyer.evidence import Envelope, Event, blob_path, check_journal, decode_blob, parse_event, payload_bytes
@@ -52,7 +53,7 @@ async def post(sink: HttpSink, body: bytes, *, token: str | None = None, path: s
 
     def send() -> int:
         address, _, place = sink.url.removeprefix("http://").partition("/")
-        connection = http.client.HTTPConnection(address, timeout=10)
+        connection = http.client.HTTPConnection(address, timeout=60)
         headers = {"Content-Type": "application/json", **more}
         if token != "":
             headers["AUTHORIZATION"] = f"Bearer {token or sink.token}"
@@ -153,10 +154,7 @@ async def test_a_request_whose_answer_is_lost_is_on_record_all_the_same(tmp_path
             line.sendall(head.encode() + body)
 
     await asyncio.to_thread(send_and_vanish)
-    for _ in range(200):
-        if len(series.events(0)) > 1:
-            break
-        await asyncio.sleep(0.01)
+    await until(lambda: len(series.events(0)) > 1)
     await sink.seal()
     await host.stop()
     assert [event.kind for event in series.events(0)] == ["sink.opened", "sink.effect", "sink.closed", "sealed"]
@@ -208,11 +206,5 @@ async def test_the_process_ends_with_whoever_started_it(tmp_path: Path) -> None:
     host = await SinkHost.start()
     (pid,) = {row.pid for row in descendants_of(os.getpid())} - before
     host._writer.close()  # as when the harness is killed: only the end of its input tells the process
-    for _ in range(300):
-        row = process_info(pid)
-        if row is None or row.is_zombie:
-            break
-        await asyncio.sleep(0.01)
-    else:
-        raise AssertionError("the sink process lives on")
+    await until(lambda: (row := process_info(pid)) is None or row.is_zombie)
     await host.stop()

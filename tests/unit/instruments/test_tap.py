@@ -43,7 +43,7 @@ async def test_a_whole_conversation_is_recorded_in_order(rig: RigMaker) -> None:
     second = await client.line()
     assert json.loads(second)["result"]["content"][0]["text"] == "hello"
     assert await client.leave() == 0
-    await tap.settle(5)
+    await tap.settle(60)
     await bench.close()
     journal = bench.journal
     assert [journal.raw(event) for event in journal.of("mcp.sent")] == sent

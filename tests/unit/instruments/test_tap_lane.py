@@ -8,6 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
+from waiting import until
 
 from oyer.errors import HarnessError, OyerError
 from oyer.instruments import TapLimits
@@ -63,6 +64,7 @@ async def test_frames_wait_for_the_step_before_them() -> None:
     bench = Bench()
     bench.hold = asyncio.Event()
     os.write(bench.source, b"one\ntwo\nrest")
+    await until(lambda: bench.frames)
     await asyncio.sleep(0.01)
     assert bench.frames == [(b"one\n", True)]
     bench.hold.set()
@@ -77,7 +79,7 @@ async def test_frames_wait_for_the_step_before_them() -> None:
 async def test_a_frame_without_end_is_cut_at_the_bound() -> None:
     bench = Bench(TapLimits(max_frame_bytes=10))
     os.write(bench.source, b"x" * 50)
-    await asyncio.sleep(0.01)
+    await until(lambda: bench.frames)
     ((frame, is_whole),) = bench.frames
     assert isinstance(frame, Overlong)
     assert (frame.prefix, is_whole) == (b"x" * 10, False)
@@ -88,7 +90,7 @@ async def test_a_known_failure_is_reported_and_nothing_follows() -> None:
     bench = Bench()
     bench.raises = HarnessError("E-STORE-WRITE", "no space")
     os.write(bench.source, b"one\ntwo\n")
-    await asyncio.sleep(0.01)
+    await until(lambda: bench.errors)
     assert [error is bench.raises for error in bench.errors] == [True]
     bench.raises = None
     await asyncio.sleep(0.01)
@@ -102,7 +104,7 @@ async def test_an_unforeseen_failure_is_reported_too_and_reaches_the_event_loop(
     bench = Bench()
     bench.raises = ZeroDivisionError("a bug")
     os.write(bench.source, b"one\n")
-    await asyncio.sleep(0.01)
+    await until(lambda: bench.errors and heard)
     assert [error.code for error in bench.errors if isinstance(error, OyerError)] == ["E-TAP-STEP"]
     assert [type(context["exception"]) for context in heard] == [ZeroDivisionError]
     await bench.close()

@@ -25,7 +25,7 @@ def knock(path: Path, hello: bytes, fds: list[int]) -> socket.socket:
 
 
 async def turned_away(link: socket.socket) -> bool:
-    link.settimeout(5)
+    link.settimeout(60)
     with link:
         return await asyncio.to_thread(link.recv, 1) == b""
 

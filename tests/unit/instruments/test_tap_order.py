@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 import oyer.instruments.tap_settling as settling
 from instrument_kit import ENVELOPE, KitJournal, Rig, replay_chain
@@ -111,11 +111,8 @@ async def test_a_quiet_moment_records_without_being_asked(rig: RigMaker) -> None
     await bench.open()
     client = await bench.client()
     await client.call(1, {"text": "hello"})
-    for _ in range(500):
-        await asyncio.sleep(0.01)
-        if len(bench.journal.of("mcp.delivered")) == 2:
-            break
-    assert in_order(bench.journal) and len(bench.journal.of("mcp.delivered")) == 2
+    await until(lambda: len(bench.journal.of("mcp.delivered")) == 2)
+    assert in_order(bench.journal)
     await client.leave()
     await bench.close()
 

@@ -87,7 +87,7 @@ async def test_a_conversation_crosses_and_is_recorded(style: str) -> None:
         assert (await client.call(2, tool="read"))["result"]["content"][0]["text"] == "b é"
         assert await client.leave() == 0
         assert rig.tap is not None
-        await rig.tap.settle(5)
+        await rig.tap.settle(60)
         journal = rig.journal
         assert [journal.raw(event) for event in journal.of("mcp.sent")][2] == odd
         received = {event.body["id"]: event for event in journal.of("mcp.received")}
@@ -149,7 +149,7 @@ async def test_a_stream_that_ends_early_is_taken_up_after_its_last_event() -> No
         ]
         assert len([one for one in rig.requests() if b"tools/call" in one["body"]]) == 1
         assert rig.tap is not None
-        await rig.tap.settle(5)
+        await rig.tap.settle(60)
         (gone,) = rig.journal.of("process.exited")
         assert b"taken up after event 1-0" in rig.journal.raw(gone, "stderr") and rig.faults == []
 
@@ -172,7 +172,7 @@ async def test_what_cannot_be_said_over_standard_streams_ends_the_connection_and
             await client.send(request(2, "tools/call", {"name": "read"}))
         await client.rest()
         assert rig.tap is not None
-        await rig.tap.settle(5)
+        await rig.tap.settle(60)
         ((where, cls, message),) = rig.faults
         assert (where, cls) == ("server:ops", "dependency_unavailable") and BROKEN[style] in message
         calls = [one for one in rig.requests() if b'"tools/call"' in one["body"]]
@@ -185,7 +185,7 @@ async def test_a_stream_without_end_is_bounded() -> None:
         await client.send(request(1, "tools/call", {"name": "read"}))
         await client.rest()
         assert rig.tap is not None
-        await rig.tap.settle(5)
+        await rig.tap.settle(60)
         ((where, cls, message),) = rig.faults
         assert (where, cls) == ("server:ops", "dependency_unavailable") and "beyond the bound" in message
 
@@ -211,7 +211,7 @@ async def test_an_address_that_nobody_serves_is_the_servers_fault() -> None:
         await client.send(request(0, "initialize", OPENING))
         assert await client.rest() == b""
         assert rig.tap is not None
-        await rig.tap.settle(5)
+        await rig.tap.settle(60)
         await rig.close()
     ((where, cls, message),) = rig.faults
     assert (where, cls) == ("server:ops", "dependency_unavailable")

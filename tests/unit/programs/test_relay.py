@@ -27,7 +27,7 @@ class Door:
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(str(path))
         self.listener.listen()
-        self.listener.settimeout(10)
+        self.listener.settimeout(60)
 
     def greet(self) -> tuple[socket.socket, int, int]:
         link, _ = self.listener.accept()

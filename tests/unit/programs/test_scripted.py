@@ -36,7 +36,7 @@ async def test_a_script_is_played_through_relay_and_tap(open_journal: Callable[[
         subject = make_subject("scripted:obedient", harness, scripts=scripts)
         try:
             await subject.open_session("a", Given(servers={"ops": relay}, cwd=str(place.world), env=base))
-            end = await subject.turn("Go.", timeout_s=10)
+            end = await subject.turn("Go.", timeout_s=60)
         finally:
             await subject.close_session()
             await tap.close()
@@ -69,7 +69,7 @@ async def said(open_journal: Callable[[str], Any], script: dict[str, Any], turns
         env = base_environment(place.home, place.temp, os.environ)
         try:
             await subject.open_session("a", Given(servers={}, cwd=str(place.world), env=env))
-            return [(await subject.turn("Go.", timeout_s=10)).text for _ in range(turns)]
+            return [(await subject.turn("Go.", timeout_s=60)).text for _ in range(turns)]
         finally:
             await subject.close_session()
 

@@ -185,7 +185,7 @@ async def test_a_stop_counts_over_all_sessions(bench: Bench) -> None:
     ends = []
     for session in "ab":
         await subject.open_session(session, bench.given())
-        ends.append(await subject.turn("Go.", timeout_s=10))
+        ends.append(await subject.turn("Go.", timeout_s=60))
         await subject.close_session()
     assert [(end.ended_by, end.calls) for end in ends] == [("subject", 2), ("stop", 1)]
     first, second = (bench.journal.raw(event, "configuration") for event in bench.journal.of("subject.given"))
