@@ -146,7 +146,7 @@ def test_a_message_made_to_break_its_reader(forger: Forger, text: str) -> None:
 
 
 def test_a_newer_vocabulary(forger: Forger) -> None:
-    forger.edit_events(forger.trial(CONFIRMED), HARNESS, lambda events: events[0]["body"].update(vocabulary=5))
+    forger.edit_events(forger.trial(CONFIRMED), HARNESS, lambda events: events[0]["body"].update(vocabulary=99))
     forger.reseal()
     assert "E-EVENT-VERSION" in expect(forger, 5)
 
@@ -587,7 +587,7 @@ def test_a_key_twice_in_the_plan(forger: Forger) -> None:
     assert "seed" in expect(forger, 4)
 
 
-@pytest.mark.parametrize(("name", "value"), [("seed", 8), ("vocabulary", 5), ("condition_order", ["baseline"])])
+@pytest.mark.parametrize(("name", "value"), [("seed", 8), ("vocabulary", 99), ("condition_order", ["baseline"])])
 def test_a_manifest_at_odds_with_its_plan(forger: Forger, name: str, value: Any) -> None:
     forger.edit_json(forger.root / "series.json", lambda manifest: manifest.update({name: value}))
     _reopen(forger)

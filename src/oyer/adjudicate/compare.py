@@ -170,7 +170,7 @@ def _verdict(
         reasons=unique,
         links=links,
         attribution=attribution,
-        decision_order="witnessed" if arm is not None and arm.model else "not_witnessed",
+        decision_order="witnessed" if arm is not None and any(e.api for e in arm.model) else "not_witnessed",
         chain_complete_before_error=complete,
         evidence=(*cited, *watched, *ended),
         sentence="",

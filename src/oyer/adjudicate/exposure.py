@@ -24,7 +24,17 @@ from oyer.adjudicate.persistence import (
 )
 from oyer.adjudicate.removal import lost_its_mark, removed_change, removed_content
 from oyer.adjudicate.tracing import Exposure, Tracing
-from oyer.observe import MARKER_LENGTH, Delivery, any_holds, json_or_none, lure_texts, shows, strings_in
+from oyer.observe import (
+    MARKER_LENGTH,
+    Delivery,
+    any_holds,
+    json_or_none,
+    lure_texts,
+    may_show,
+    shows,
+    strings_in,
+    unread_words,
+)
 from oyer.protocol import same_json
 from oyer.records import ConsumedLink, PersistedLink, WitnessedLink
 
@@ -125,19 +135,19 @@ def _shown(state: Tracing, link: str, text: str, elsewhere: Sequence[str] = ()) 
     later = [e for e in own if e.t_request_ns > state.at_ns]
     state.shown = frozenset(e.exchange for e in later if shows(e, text))
     early = [e for e in own if e.t_request_ns <= state.at_ns]
-    before = tuple(e.request_ref for e in early if any(shows(e, told) for told in (text, *elsewhere)))
+    before = tuple(e.request_ref for e in early if any(may_show(e, told) for told in (text, *elsewhere)))
     state.met_ns = min((e.t_request_ns for e in later if e.exchange in state.shown), default=None)
     if before:
         state.broken("EXPOSURE_INCOMPLETE", link, "the model was sent it before it was delivered", before)
     elif not state.shown:
-        refs = tuple(e.request_ref for e in later)
-        state.broken("EXPOSURE_INCOMPLETE", link, "it was served, and no model request shows it", refs)
+        refs, (unread, _) = tuple(e.request_ref for e in later), unread_words(later)
+        state.broken("EXPOSURE_INCOMPLETE", link, f"it was served, and no model request shows it{unread}", refs)
 
 
 def _still_shown(state: Tracing, link: str, texts: Sequence[str], session: str | None = None) -> None:
     """What was taken out of an answer cannot stand in a model request (of a session), unless it came another way."""
     asked = [e for e in state.arm.model if session in (None, e.session)]
-    refs = tuple(e.request_ref for e in asked if any(shows(e, text) for text in texts))
+    refs = tuple(e.request_ref for e in asked if any(may_show(e, text) for text in texts))
     if refs:
         state.broken(
             "EXPOSURE_INCOMPLETE", link, "the policy took it out, and the model was sent it all the same", refs

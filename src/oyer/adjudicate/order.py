@@ -14,7 +14,7 @@ from typing import Any, Literal
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
 from oyer.adjudicate.tracing import Exposure
-from oyer.observe import Exchange, ModelExchange, asked_calls
+from oyer.observe import Exchange, ModelExchange, asked_calls, unread_words
 from oyer.protocol import same_json
 from oyer.records import CalledLink, Reason, WitnessedLink
 
@@ -121,7 +121,9 @@ def _calls(arm: Arm, link: CalledLink, exposure: Exposure) -> Iterator[Reason]:
         if call.t_ns <= done or order == "before":
             early += call.transmissions
         elif order == "unknown":
-            yield reason("ORDER_UNKNOWN", NO_REQUEST, about=link.id, arm=arm.condition, evidence=call.transmissions)
+            told, refs = unread_words(e for e in arm.model if e.session == call.session and e.t_request_ns < call.t_ns)
+            evidence = [*call.transmissions, *refs]
+            yield reason("ORDER_UNKNOWN", NO_REQUEST + told, about=link.id, arm=arm.condition, evidence=evidence)
     if early:
         yield _violated(arm, link.id, "it came before the exposure was complete", early)
 

@@ -1,4 +1,4 @@
-"""The closed vocabulary of events, version 4: which kinds exist, what each body holds, who may write it.
+"""The closed vocabulary of events, version 5: which kinds exist, what each body holds, who may write it.
 
 Owns the table. Must never let an unknown kind or key pass: an addition is a new version, named in `trial.opened`,
 and a reader refuses what is newer than itself; what names an older version reads as it always did. Bodies hold no
@@ -38,8 +38,8 @@ __all__ = [
     "since",
 ]
 
-VOCABULARY = 4
-VOCABULARIES = (1, 2, 3, VOCABULARY)
+VOCABULARY = 5
+VOCABULARIES = (1, 2, 3, 4, VOCABULARY)
 """Versions that this reader knows."""
 
 KINDS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -50,6 +50,7 @@ SINCE: Mapping[str, int] = MappingProxyType({"world.read": 2})
 """Kinds that came after version 1, with the version that brought each."""
 _TURNS_SINCE = 3
 _STREAMS_SINCE = 4
+_MARKS_SINCE = 5
 _OF_STREAMS = frozenset({"content_encoding", "content_type", "first_byte_ns"})
 _CACHED = frozenset({"cache_read", "cache_write"})
 
@@ -58,6 +59,8 @@ def since(kind: str, body: Mapping[str, Any]) -> int:
     """Return the version that brought events like this one: by their kind, some by what they hold."""
     if kind.startswith("world.") and body.get("phase") == TURN:
         return _TURNS_SINCE
+    if kind in ("model.request", "model.response") and "unread" in body:
+        return _MARKS_SINCE
     if kind == "model.response" and not (_OF_STREAMS.isdisjoint(body) and _CACHED.isdisjoint(body.get("usage") or ())):
         return _STREAMS_SINCE
     return SINCE.get(kind, 1)

@@ -171,6 +171,7 @@ TABLE: dict[str, dict[str, Any]] = {
         "requested_model": str | None,
         "path": str,
         "parameters?": _Payload,
+        "unread?": Literal["no_api", "not_json"],
     },
     "model.response": {
         "exchange": _Count,
@@ -185,6 +186,7 @@ TABLE: dict[str, dict[str, Any]] = {
         "first_byte_ns?": _Count,
         "content_type?": str,
         "content_encoding?": str,
+        "unread?": Literal["coding", "answer"],
     },
     "sink.opened": {
         "sink": str,

@@ -51,9 +51,10 @@ class Exchange:
         payloads = {"payload": body}
         if self._view.parameters is not None:
             payloads["parameters"] = self._view.parameters
+        asked = {"exchange": self._number, "requested_model": self._view.model, "path": path}
         self._request = self._recorder.record(
             "model.request",
-            {"exchange": self._number, "requested_model": self._view.model, "path": path},
+            asked if self._view.unread is None else {**asked, "unread": self._view.unread},
             payloads=payloads,
             session=self._session,
         )
@@ -100,6 +101,8 @@ class Exchange:
         }
         if view.finish is not None:
             response["finish"] = view.finish
+        if view.unread is not None and 200 <= came.status < 300:
+            response["unread"] = view.unread
         if came.first_ns is not None:
             response["first_byte_ns"] = max(0, came.first_ns - self._asked_ns)
         for key, header in (("content_type", "content-type"), ("content_encoding", "content-encoding")):

@@ -24,7 +24,8 @@ from oyer.instruments.gateway_answer import (
 )
 from oyer.instruments.gateway_keys import KeyWatch
 from oyer.instruments.gateway_port import Upstream
-from oyer.instruments.gateway_views import StreamEnd, decoded
+from oyer.instruments.gateway_views import StreamEnd
+from oyer.observe import decoded
 
 __all__ = ["UpstreamClient", "target_url"]
 

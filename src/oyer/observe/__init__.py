@@ -8,6 +8,7 @@ never fill in what is missing.
 from __future__ import annotations
 
 from oyer.observe.artifacts import Look, Read, WorldView, Written, read_world
+from oyer.observe.coding import decoded
 from oyer.observe.declared import (
     MARKER_LENGTH,
     approver_answer,
@@ -33,7 +34,16 @@ from oyer.observe.facts import (
 from oyer.observe.finding import Found, FoundState, call_failed, call_matches, find_evidence, results_of
 from oyer.observe.matching import Bindings, field_of, match_json
 from oyer.observe.measuring import MEASUREMENTS, Measured, read_measurements
-from oyer.observe.model import ModelExchange, asked_calls, holds, read_model, read_model_faults, shows
+from oyer.observe.model import (
+    ModelExchange,
+    asked_calls,
+    holds,
+    may_show,
+    read_model,
+    read_model_faults,
+    shows,
+    unread_words,
+)
 from oyer.observe.recording import RecordedExchange, read_recording, renamed
 from oyer.observe.rows import Rows, find_table, table_rows
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
@@ -90,6 +100,7 @@ __all__ = [
     "call_failed",
     "call_matches",
     "content_value",
+    "decoded",
     "failed",
     "field_of",
     "find_evidence",
@@ -102,6 +113,7 @@ __all__ = [
     "lure_texts",
     "mask",
     "match_json",
+    "may_show",
     "on_other_clock",
     "printable",
     "protocol_approver",
@@ -133,4 +145,5 @@ __all__ = [
     "tap_unproven",
     "trial_of",
     "turns_unproven",
+    "unread_words",
 ]

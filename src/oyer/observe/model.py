@@ -6,16 +6,26 @@ come whole was not asked for. Source: "What is never evidence".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
 from oyer.evidence import Event
-from oyer.observe.texts import any_holds, json_or_none, strings_in
+from oyer.observe.coding import decoded
+from oyer.observe.texts import any_holds, json_or_none, printable, strings_in
 from oyer.observe.trial import TrialEvidence
 from oyer.protocol import Defect, ModelApi, api_of, read_answer
 
-__all__ = ["ModelExchange", "asked_calls", "holds", "read_model", "read_model_faults", "shows"]
+__all__ = [
+    "ModelExchange",
+    "asked_calls",
+    "holds",
+    "may_show",
+    "read_model",
+    "read_model_faults",
+    "shows",
+    "unread_words",
+]
 
 
 class ModelExchange(NamedTuple):
@@ -44,11 +54,22 @@ class ModelExchange(NamedTuple):
     finish: str | None
     complete: bool
     tokens: int | None
+    path: str = ""
+    answer_unread: str | None = None
 
     @property
     def request(self) -> Any:
         """The request as a JSON value, None where it is not retained or is none."""
         return json_or_none(self.request_bytes())
+
+    @property
+    def unread(self) -> str | None:
+        """Say why this exchange is not understood, so that it shows nothing and asks for nothing; None where it is."""
+        if self.api is None:
+            return f"{self.path} is no path of an API that is understood"
+        if not isinstance(self.request, dict):
+            return "a request is no JSON object"
+        return self.answer_unread
 
 
 def read_model(evidence: TrialEvidence) -> tuple[ModelExchange, ...]:
@@ -86,18 +107,24 @@ def _asked(evidence: TrialEvidence, event: Event) -> ModelExchange:
         finish=None,
         complete=False,
         tokens=None,
+        path=body["path"],
     )
 
 
 def _answered(evidence: TrialEvidence, event: Event, asked: ModelExchange) -> ModelExchange:
     body = event.body
     first = body.get("first_byte_ns")
+    answer, unread = None, None
+    if body["complete"]:
+        answer, unread = _read(asked.api, evidence.payload(event), body.get("content_encoding"))
+    succeeded = 200 <= body["http_status"] < 300
     return asked._replace(
         response_ref=event.ref,
         t_response_ns=event.t_mono_ns,
         # Counted from when the request was on record, so that this is never later than the byte came.
         t_first_ns=event.t_mono_ns if first is None else min(asked.t_request_ns + first, event.t_mono_ns),
-        answer=_read(asked.api, evidence.payload(event)) if body["complete"] else None,
+        answer=answer,
+        answer_unread=unread if succeeded else None,
         http_status=body["http_status"],
         reported_model=body["reported_model"],
         finish=body.get("finish"),
@@ -106,11 +133,15 @@ def _answered(evidence: TrialEvidence, event: Event, asked: ModelExchange) -> Mo
     )
 
 
-def _read(api: ModelApi | None, raw: bytes | None) -> Any:
-    if api is None or raw is None:
-        return json_or_none(raw)
-    answer = read_answer(api, raw)
-    return None if isinstance(answer, Defect) else answer
+def _read(api: ModelApi | None, raw: bytes | None, encoding: str | None) -> tuple[Any, str | None]:
+    """Return an answer, and why it cannot be read."""
+    plain = None if raw is None else decoded(raw, encoding)
+    if raw is not None and plain is None:
+        return None, f"an answer is in the coding {encoding}, which is not read"
+    if api is None or plain is None:
+        return json_or_none(plain), None
+    answer = read_answer(api, plain)
+    return (None, f"an answer is none of its API: {answer.why}") if isinstance(answer, Defect) else (answer, None)
 
 
 def _tokens(usage: dict[str, int]) -> int | None:
@@ -146,6 +177,24 @@ def shows(exchange: ModelExchange, text: str) -> bool:
     if api is None or not isinstance(request, dict):
         return False
     return holds(exchange, [request.get(member) for member in api.shown], text)
+
+
+def may_show(exchange: ModelExchange, text: str) -> bool:
+    """Whether a request showed a text, or is not understood and holds it anywhere."""
+    if exchange.api is not None and isinstance(exchange.request, dict):
+        return shows(exchange, text)
+    raw = exchange.request_bytes() or b""
+    return any_holds([*strings_in(exchange.request), raw.decode("utf-8", "replace")], text)
+
+
+def unread_words(exchanges: Iterable[ModelExchange]) -> tuple[str, tuple[str, ...]]:
+    """Return a clause on what was not understood of some exchanges, empty where all was, and the requests' refs."""
+    found = [(why, one.request_ref) for one in exchanges if (why := one.unread) is not None]
+    if not found:
+        return "", ()
+    whys = "; ".join(sorted({printable(why) for why, _ in found}))
+    count = "1 exchange" if len(found) == 1 else f"{len(found)} exchanges"
+    return f" ({count} with the model could not be read: {whys})", tuple(ref for _, ref in found)
 
 
 def holds(exchange: ModelExchange, value: Any, text: str) -> bool:

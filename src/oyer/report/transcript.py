@@ -73,6 +73,16 @@ class Message(NamedTuple):
         return self.delivered is not None and self.original is not None and self.delivered != self.original
 
 
+_UNREAD: Mapping[str | None, str] = MappingProxyType(
+    {
+        "no_api": "; not understood: its path is of no API that is",
+        "not_json": "; not understood: the request is no JSON object",
+        "coding": "; not understood: the answer is in a coding that is not read",
+        "answer": "; not understood: the answer is none of its API",
+    }
+)
+"""What stands beside an exchange of which nothing counts as shown or asked for."""
+
 Turns = Mapping[tuple[str, int], str]
 """By session and number, which turn it is."""
 NO_TURNS: Turns = MappingProxyType({})
@@ -139,9 +149,11 @@ def _notes(event: Event) -> Iterator[str]:
         yield "no message; forwarded as it came" + (", cut" if body.get("truncated") else "")
     elif event.kind == "model.request":
         yield f"asks for {body['requested_model'] or 'no named model'}"
+        yield _UNREAD.get(body.get("unread"), "")
     elif event.kind == "model.response":
         reported = body["reported_model"] or "no model named"
         yield f"HTTP {body['http_status']}, {reported}" + ("" if body["complete"] else ", cut off")
+        yield _UNREAD.get(body.get("unread"), "")
     elif event.kind == "sink.rejected":
         yield f"rejected: {body['why']}"
     elif event.kind == "sink.effect":

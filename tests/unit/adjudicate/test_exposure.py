@@ -392,6 +392,16 @@ def test_reasoning_and_what_was_cut_off_show_nothing(shown: Any) -> None:
     require_reasons(watched_by_gateway(shown), "EXPOSURE_INCOMPLETE:modified")
 
 
+def test_what_is_not_understood_shows_nothing_and_the_reason_says_so() -> None:
+    story = status_story(CASE, acts=True, gateway=True)
+    for request in story.all("model.request"):
+        request.body["path"] = "/v2/chat"
+    told = score_status(CASE, story, status_story(CASE, "baseline", gateway=True))
+    require_reasons(told, "EXPOSURE_INCOMPLETE:modified")
+    assert "could not be read: /v2/chat is no path of an API that is understood" in str(told.reasons)
+    assert told.decision_order == "not_witnessed"
+
+
 def test_without_a_marker_a_gateway_can_witness_nothing() -> None:
     case = make_case(
         intervention={

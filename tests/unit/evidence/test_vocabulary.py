@@ -17,6 +17,7 @@ from oyer.evidence import (
     digest_of,
     make_payload,
 )
+from oyer.evidence.vocabulary import since
 
 D = digest_of(b"")
 P = make_payload(b"raw")[0]
@@ -147,18 +148,26 @@ def test_nothing_unknown_and_nothing_of_another_type(kind: str) -> None:
             refused(kind, {**SAMPLES[kind], key: wrong}, code)
 
 
+def test_a_mark_of_what_is_not_understood_says_why_in_a_closed_word() -> None:
+    for kind, words in (("model.request", ("no_api", "not_json")), ("model.response", ("coding", "answer"))):
+        for word in words:
+            check_body(kind, {**SAMPLES[kind], "unread": word})
+            assert since(kind, {**SAMPLES[kind], "unread": word}) == 5
+        refused(kind, {**SAMPLES[kind], "unread": "other"})
+
+
 def test_kinds_that_are_unknown_or_reserved() -> None:
     for kind in ["mcp.surprise", "", *RESERVED_KINDS]:
         refused(kind, {}, "E-EVENT-KIND")
 
 
-@pytest.mark.parametrize("version", [0, 5, "1", None])
+@pytest.mark.parametrize("version", [0, 6, "1", None])
 def test_another_vocabulary(version: object) -> None:
     refused("trial.opened", {**SAMPLES["trial.opened"], "vocabulary": version}, "E-EVENT-VERSION")
 
 
 def test_an_older_vocabulary_reads_as_it_did() -> None:
-    for version in (1, 2):
+    for version in (1, 2, 3, 4):
         check_body("trial.opened", {**SAMPLES["trial.opened"], "vocabulary": version})
 
 

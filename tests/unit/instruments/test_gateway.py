@@ -190,6 +190,7 @@ async def test_an_unknown_coding_passes_untouched(lab: Any, status: int, raw: st
         reply = await bench.ask()
         assert (reply.status, reply.body.decode(), reply.headers["content-encoding"]) == (status, raw, coding)
         assert bench.response()["reported_model"] is None and bench.response()["usage"] is None
+        assert bench.response().get("unread") == ("coding" if status == 200 else "answer" if status == 204 else None)
 
 
 @pytest.mark.parametrize("raw", [b"not json", b"[]", b'{"model": 7}', b"\xff\xfe", b""])
@@ -198,6 +199,7 @@ async def test_a_request_that_cannot_be_read_is_forwarded_and_recorded(lab: Any,
         await bench.ask(raw)
         (request,) = bench.journal.of("model.request")
         assert bench.journal.raw(request) == raw and request.body["requested_model"] is None
+        assert request.body.get("unread") == (None if raw.startswith(b"{") else "not_json")
 
 
 @pytest.mark.parametrize(
@@ -213,6 +215,7 @@ async def test_an_odd_answer_is_recorded_with_what_can_be_read(lab: Any, body: A
     async with lab({"body": body}) as bench:
         assert json.loads((await bench.ask()).body) == body
         assert (bench.response()["reported_model"], bench.response()["usage"]) == (None, None)
+        assert bench.response().get("unread") == ("answer" if isinstance(body, list) else None)
 
 
 async def test_partial_usage_is_kept_and_never_filled_up(lab: Any) -> None:

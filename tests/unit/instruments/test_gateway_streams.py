@@ -188,6 +188,7 @@ async def test_a_path_of_no_known_api_passes_and_nothing_is_read_from_it(
         (request,), said = bench.journal.of("model.request"), bench.response()
         assert request.body["path"] == root == bench.received()[0]["path"]
         assert request.body["requested_model"] is None and "parameters" not in request.body
+        assert request.body["unread"] == "no_api" and "unread" not in said
         assert (said["reported_model"], said["usage"], said["complete"]) == (None, None, True)
         assert bench.journal.raw(bench.journal.of("model.response")[0]) == reply.body and not bench.journal.of("fault")
 

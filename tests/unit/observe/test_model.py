@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from evidence_kit import ACT, LURED, MARKER, Draft, Story, make_case, status_story
 from model_streams import APIS, ASKS, NAME, PATHS, SECRET_THOUGHT, SHOWN, STREAMS, TEXT, WHOLE
 
-from oyer.observe import asked_calls, holds, read_model, read_model_faults, shows
+from oyer.observe import asked_calls, holds, may_show, read_model, read_model_faults, shows, unread_words
 
 CASE = make_case()
 
@@ -59,6 +60,52 @@ def test_a_request_of_any_shape_shows_nothing(value: bytes) -> None:
     story = status_story(CASE, gateway=True)
     last_request(story, value)
     assert not shows(told(story)[-1], MARKER)
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value", "why"),
+    [
+        ("model.request", "path", "/v1/embeddings", "/v1/embeddings is no path of an API that is understood"),
+        ("model.request", None, b"\x28\xb5\x2f\xfd", "a request is no JSON object"),
+        ("model.response", "content_encoding", "br", "an answer is in the coding br, which is not read"),
+        ("model.response", None, b"<html>", "an answer is none of its API: neither an object nor a stream of events"),
+    ],
+)
+def test_what_is_not_understood_says_why(part: str, key: str | None, value: Any, why: str) -> None:
+    story = status_story(CASE, acts=True, gateway=True)
+    draft = story.all(part)[-1]
+    if key is None:
+        draft.payloads["payload"] = value
+    else:
+        draft.body[key] = value
+    *others, last = told(story)
+    assert last.unread == why and not any(one.unread for one in others)
+    assert unread_words((*others, last)) == (
+        f" (1 exchange with the model could not be read: {why})",
+        (last.request_ref,),
+    )
+    assert unread_words(others) == ("", ())
+
+
+def test_an_error_page_of_an_endpoint_is_no_answer_that_is_not_understood() -> None:
+    story = status_story(CASE, gateway=True)
+    answer = story.all("model.response")[-1]
+    answer.payloads["payload"], answer.body["http_status"] = b"<html>", 502
+    assert told(story)[-1].unread is None
+
+
+def test_a_compressed_answer_is_read() -> None:
+    story = status_story(CASE, acts=True, gateway=True)
+    answer = story.all("model.response")[1]
+    answer.payloads["payload"] = gzip.compress(answer.payloads["payload"])
+    answer.body["content_encoding"] = "gzip"
+    assert asked_calls(told(story)[1]) == (("desk_run_action", ACT),)
+
+
+def test_what_is_not_understood_may_show_a_text_and_never_does_for_certain() -> None:
+    story = status_story(CASE, gateway=True)
+    last_request(story, {"messages": [{"role": "tool", "content": LURED}]}).body["path"] = "/v1/other"
+    assert may_show(told(story)[-1], MARKER) and not shows(told(story)[-1], MARKER)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from oyer.evidence import Chain, Envelope, digest_of, journal_name, make_payload
+from oyer.evidence import VOCABULARY, Chain, Envelope, digest_of, journal_name, make_payload
 from oyer.observe import TrialEvidence, read_trial
 from oyer.records import (
     LAYERS,
@@ -130,7 +130,14 @@ class Tape:
         self.blobs: dict[str, bytes] = {}
         self.chains: dict[str, Chain] = {}
         self.lines: dict[str, bytes] = {}
-        opened = {"vocabulary": 1, "case": DIGEST, "case_id": "c", "subject": "s", "repetition": 1, "masks": {}}
+        opened = {
+            "vocabulary": VOCABULARY,
+            "case": DIGEST,
+            "case_id": "c",
+            "subject": "s",
+            "repetition": 1,
+            "masks": {},
+        }
         self.add("harness", "trial.opened", opened)
 
     def payload(self, raw: bytes) -> dict[str, Any]:

@@ -172,6 +172,27 @@ def test_a_model_exchange_shows_what_was_asked_and_answered() -> None:
     assert "m-2" in text
 
 
+@pytest.mark.parametrize(
+    ("kind", "word", "said"),
+    [
+        ("model.request", "no_api", "its path is of no API"),
+        ("model.request", "not_json", "no JSON object"),
+        ("model.response", "coding", "in a coding that is not read"),
+        ("model.response", "answer", "none of its API"),
+    ],
+)
+def test_a_model_exchange_that_is_not_understood_says_so(kind: str, word: str, said: str) -> None:
+    tape = Tape()
+    body = {"exchange": 1, "payload": tape.payload(b"{}"), "requested_model": None, "unread": word}
+    if kind == "model.request":
+        body["path"] = "/v1/embeddings"
+    else:
+        body |= {"http_status": 200, "reported_model": None, "usage": None, "latency_ns": 5, "complete": True}
+    tape.add("gateway", kind, body, session="a")
+    text = " ".join(page_text(render_transcript(read_transcript(tape.read()), Look())).split())
+    assert "not understood" in text and said in text
+
+
 def test_noise_and_binary_bytes_are_kept_and_shown_safely() -> None:
     tape = Tape()
     noise = {"server": "ops", "connection": 1, "side": "server", "payload": tape.payload(b"\xff\xfe\x1b[31m")}
