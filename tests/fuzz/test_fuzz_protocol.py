@@ -13,7 +13,6 @@ from model_streams import STREAMS
 from oyer.errors import ProtocolError
 from oyer.protocol import (
     MODEL_APIS,
-    ChatResponse,
     Correlator,
     Defect,
     LineSplitter,
@@ -24,14 +23,12 @@ from oyer.protocol import (
     ToolServer,
     decode_string,
     loads,
-    parse_chat_request,
-    parse_chat_response,
-    parse_chat_stream,
     parse_message,
     read_answer,
     scan,
     sse_data,
 )
+from oyer.protocol.chat import ChatResponse, parse_chat_request, parse_chat_response, parse_chat_stream
 
 JSONISH = st.lists(
     st.sampled_from(

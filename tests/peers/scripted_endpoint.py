@@ -19,7 +19,8 @@ and at once. The last behaviour repeats. A behaviour is a JSON object:
                                                last piece for ever); "{key}" in a text is the key that was sent
     {"hang": seconds}                          wait, then close without a word; {"close": true} close at once
 
-A request with "stream": true gets text and calls as a stream. A behaviour may add to any of them: "if_seen" (skip it
+It is asked over Chat Completions, Responses, Messages or Gemini (`endpoint_apis`), by the path of the request. One that
+asks for a stream gets text and calls as a stream. A behaviour may add to any of them: "if_seen" (skip it
 unless a tool message holds this text; conversations only), "status"
 (200), "headers" {...}, "model" (reported name; null reports none), "usage" (null: none), "finish", "cut" (announce the
 whole body, send that many bytes, close), "chunked" (true), "encode" ("gzip"), "echo_key" (true: the Authorization
@@ -38,6 +39,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from endpoint_apis import answered_over, api_of_path, as_chat, streamed_over
 
 KEYS = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
 
@@ -85,7 +88,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.keep(raw)
-        request = self.request_of(raw)
+        api, asked = api_of_path(self.path), self.request_of(raw)
+        request = as_chat(api, self.path, asked)
         number, behaviour = self.server.behaviour(request)
         if "hang" in behaviour or behaviour.get("close"):
             time.sleep(behaviour.get("hang", 0))
@@ -95,9 +99,12 @@ class Handler(BaseHTTPRequestHandler):
             self.stream(behaviour)
             return
         body = self.body(number, behaviour, request)
-        if request.get("stream") is True and behaviour.keys() & {"text", "calls"}:
-            self.stream({"pieces": [*streamed(json.loads(body)), "data: [DONE]\n\n"]})
-            return
+        if behaviour.keys() & {"text", "calls", "echo_key"}:
+            whole = answered_over(api, json.loads(body))
+            if request.get("stream") is True and "echo_key" not in behaviour:
+                self.stream({"pieces": streamed_over(api, whole)})
+                return
+            body = json.dumps(whole).encode()
         headers = {"Content-Type": "application/json", **behaviour.get("headers", {})}
         if behaviour.get("encode") == "gzip":
             body = gzip.compress(body)
@@ -193,25 +200,6 @@ class Handler(BaseHTTPRequestHandler):
             row = {"method": self.command, "path": self.path, "headers": self.headers.items(), "body": raw.decode()}
             with self.server.lock, self.server.log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
-
-
-def streamed(body: dict[str, Any]) -> list[str]:
-    """Give an answer as the chunks of a stream: head, text letter by letter, calls in two fragments, usage."""
-    head = {"id": body.get("id"), "object": "chat.completion.chunk", "model": body.get("model")}
-    choice = body["choices"][0]
-    message = choice["message"]
-    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-    deltas += [{"content": letter} for letter in message.get("content") or ""]
-    for index, call in enumerate(message.get("tool_calls", [])):
-        function = {"name": call["function"]["name"], "arguments": ""}
-        deltas.append({"tool_calls": [{"index": index, "id": call["id"], "type": "function", "function": function}]})
-        deltas.append({"tool_calls": [{"index": index, "function": {"arguments": call["function"]["arguments"]}}]})
-    chunks: list[dict[str, Any]] = [
-        {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
-    ]
-    chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
-    chunks.append({**head, "choices": [], "usage": body.get("usage")})
-    return [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
 
 
 def last_text(request: dict[str, Any]) -> str:

@@ -211,8 +211,10 @@ def _subject(name: str, plan: Plan, options: Mapping[str, Any], project: PlacedP
     own = None if project is None or name == "model" else project.subject(name)
     if model is None:
         return own or SubjectSpec(name)
-    told = plain(model)["parameters"]
-    settings = ModelSettings(model.name, model.base_url, told, system=model.system, reports=dict(model.reports))
+    parameters = plain(model)["parameters"]
+    settings = ModelSettings(
+        model.name, model.base_url, parameters, system=model.system, reports=dict(model.reports), api=model.api
+    )
     key = own.key if own is not None else read_key(options)
     named = own.key_name if own is not None else options["key_env"] or "MODEL_KEY"
     return SubjectSpec(name, model=settings, key=key, key_name=named, driver="model")

@@ -167,16 +167,19 @@ def _doubles(project: Project, document: Document) -> Iterator[Problem]:
 def _spec(name: str, subject: ProjectSubject, base: Path) -> SubjectSpec:
     from oyer.engine import SubjectSpec
     from oyer.host import read_secret
-    from oyer.subjects import ModelSettings
+    from oyer.subjects import ModelSettings, with_common
 
     if subject.driver == "scripted":
         return SubjectSpec(name, driver=f"scripted:{subject.double}")
     parameters: dict[str, Any] = dict(plain(subject)["parameters"])
-    for field in ("temperature", "max_tokens", "seed"):
-        if getattr(subject, field) is not None:
-            parameters[field] = getattr(subject, field)
+    common = {field: getattr(subject, field) for field in ("temperature", "max_tokens", "seed")}
     settings = ModelSettings(
-        subject.model or "", subject.base_url or "", parameters, system=subject.system, reports=dict(subject.reports)
+        subject.model or "",
+        subject.base_url or "",
+        with_common(subject.api, parameters, common),
+        system=subject.system,
+        reports=dict(subject.reports),
+        api=subject.api,
     )
     key = None
     if subject.key_env is not None or subject.key_file is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from oyer.cli.project import PlacedProject
     from oyer.cli.scopes import PlacedSuite, Scope
     from oyer.engine import SubjectSpec
-    from oyer.records import Condition, Evaluator, Order, Qualification, Rubric, Sequential, SeriesBudget
+    from oyer.records import Condition, Evaluator, ModelApiName, Order, Qualification, Rubric, Sequential, SeriesBudget
 
 __all__ = ["FIXED", "Selection", "judged_by", "plugged", "qualified", "read_key", "select", "selection_options"]
 
@@ -44,7 +44,12 @@ _OPTIONS = (
         "--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of the order; 0, or what a suite declares, by default."
     ),
     click.option("--model", metavar="NAME", help="For --subject model: the model to ask for."),
-    click.option("--base-url", metavar="URL", help="Its Chat Completions endpoint, up to /v1."),
+    click.option("--base-url", metavar="URL", help="Its endpoint, up to /v1."),
+    click.option(
+        "--api",
+        type=click.Choice(["chat", "responses", "messages", "gemini"]),
+        help="How it is asked: Chat Completions (chat, the default), Responses, Messages or Gemini.",
+    ),
     click.option("--system", metavar="TEXT", help="A system prompt; none by default."),
     click.option("--temperature", type=float, help="Passed into every request."),
     click.option("--max-tokens", type=click.IntRange(1), help="Passed into every request."),
@@ -74,6 +79,7 @@ FIXED = {
     "seed": "--seed",
     "model": "--model",
     "base_url": "--base-url",
+    "api": "--api",
     "system": "--system",
     "temperature": "--temperature",
     "max_tokens": "--max-tokens",
@@ -243,7 +249,7 @@ def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
     from oyer.errors import UsageError
     from oyer.subjects import ModelSettings
 
-    flags = ("model", "base_url", "key_env", "key_file", "system")
+    flags = ("model", "base_url", "api", "key_env", "key_file", "system")
     named = [flag for flag in flags if options.get(flag) is not None]
     if not wanted:
         given = [*named, *(flag for flag, name in (("param", "params"), ("reports", "reports")) if options[name])]
@@ -251,12 +257,14 @@ def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
             flag = "--" + given[0].replace("_", "-")
             raise UsageError("E-SUBJECT-MODEL", f"{flag} is for --subject model, which is not named", where=flag)
         return None
+    api: ModelApiName = options["api"] or "chat"
     model = ModelSettings(
         options["model"] or "",
         options["base_url"] or "",
-        parameters=_parameters(options),
+        parameters=_parameters(options, api),
         system=options["system"],
         reports=_reports(options),
+        api=api,
     )
     _require_endpoint(model.base_url)
     return SubjectSpec("model", model=model, key=read_key(options), key_name=options.get("key_env") or "MODEL_KEY")
@@ -309,8 +317,9 @@ def _reports(options: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def _parameters(options: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(options: Mapping[str, Any], api: ModelApiName) -> dict[str, Any]:
     from oyer.errors import UsageError
+    from oyer.subjects import with_common
 
     found: dict[str, Any] = {}
     for text in options["params"]:
@@ -326,7 +335,5 @@ def _parameters(options: Mapping[str, Any]) -> dict[str, Any]:
                 where="--param",
                 hint=f"a text is {name}='\"...\"'",
             ) from None
-    for flag, name in (("temperature", "temperature"), ("max_tokens", "max_tokens"), ("model_seed", "seed")):
-        if options[flag] is not None:
-            found[name] = options[flag]
-    return found
+    common = {"temperature": options["temperature"], "max_tokens": options["max_tokens"], "seed": options["model_seed"]}
+    return with_common(api, found, common)

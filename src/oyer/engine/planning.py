@@ -37,6 +37,7 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
             parameters=dict(spec.model.parameters),
             system=spec.model.system,
             reports=dict(spec.model.reports),
+            api=spec.model.api,
         )
         for spec in request.subjects
         if spec.model is not None

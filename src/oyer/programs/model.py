@@ -1,4 +1,4 @@
-"""The reference model subject: a tool loop over a Chat Completions endpoint, in a process of its own.
+"""The reference model subject: a tool loop over a model's endpoint, in a process of its own.
 
 Owns the sending: requests over plain HTTP to the address given (the gateway's), tool calls to the servers. The rules
 of the loop are in `model_loop`. Must never retry, follow a redirect, keep time, or read a setting from anywhere but
@@ -6,8 +6,10 @@ the first line.
 
 Configuration (`model` in the first line)::
 
-    {"base_url": "http://127.0.0.1:PORT/SECRET/v1", "key": "...", "model": NAME, "parameters": {...},
+    {"base_url": "http://127.0.0.1:PORT/SECRET/v1", "key": "...", "api": "chat", "model": NAME, "parameters": {...},
      "system": null}
+
+`api` is one of `oyer.protocol.API_NAMES`; its own path and its own header for the key are used.
 
 Every tool of every server is offered as the function `<server>__<tool>` (see `tool_names`). A tool's answer is shown
 as its text. What the model or a server did wrong becomes a note; an endpoint without a well-formed answer ends the
@@ -24,7 +26,7 @@ from oyer.programs.model_loop import Ask, Failed, ModelLoop, Use
 from oyer.programs.session import serve
 from oyer.programs.tool_names import function_names
 from oyer.programs.tool_servers import ServerError, ToolServers, unmade
-from oyer.protocol import JsonValue
+from oyer.protocol import JsonValue, manner_of
 
 __all__ = ["ModelSubject", "main"]
 
@@ -39,11 +41,15 @@ class ModelSubject:
         self._wire = wire
         self._servers = servers
         self._base_url = configuration["base_url"]
-        self._key = configuration["key"]
+        self._manner = manner = manner_of(configuration["api"])
+        parameters = configuration.get("parameters") or {}
+        self._place = manner.place(configuration["model"], parameters.get("stream") is True)
+        self._headers = {**manner.key(configuration["key"]), "Content-Type": "application/json"}
         functions, tools = self._offer()
         self._loop = ModelLoop(
+            manner,
             model=configuration["model"],
-            parameters=configuration.get("parameters") or {},
+            parameters=parameters,
             functions=functions,
             tools=tools,
             system=configuration.get("system"),
@@ -83,7 +89,15 @@ class ModelSubject:
                 if isinstance(name, str):
                     listed[server, name] = tool
         functions = function_names(listed)
-        return functions, [_function(name, listed[place]) for name, place in functions.items()]
+        return functions, [self._function(name, listed[place]) for name, place in functions.items()]
+
+    def _function(self, name: str, tool: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        description, schema = tool.get("description"), tool.get("inputSchema")
+        return self._manner.tool(
+            name,
+            description if isinstance(description, str) else None,
+            schema if isinstance(schema, dict) else {"type": "object", "properties": {}},
+        )
 
     def _ask(self, body: bytes) -> None:
         """Send one request and tell the loop what came of it."""
@@ -93,9 +107,9 @@ class ModelSubject:
 
         address = urlsplit(self._base_url)
         connection = HTTPConnection(address.hostname or "", address.port)
-        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
+        root = address.path.rstrip("/").removesuffix("/v1")
         try:
-            connection.request("POST", f"{address.path.rstrip('/')}/chat/completions", body, headers)
+            connection.request("POST", f"{root}{self._place}", body, self._headers)
             answer = connection.getresponse()
             came, whole = _read(answer)
         except (OSError, HTTPException) as error:
@@ -127,15 +141,6 @@ def _read(answer: Any) -> tuple[bytes, bool]:
             return bytes(pieces), False
     # What is left of a declared length is what did not come.
     return bytes(pieces), not answer.length
-
-
-def _function(name: str, tool: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    function: dict[str, JsonValue] = {"name": name}
-    if isinstance(tool.get("description"), str):
-        function["description"] = tool["description"]
-    schema = tool.get("inputSchema")
-    function["parameters"] = schema if isinstance(schema, dict) else {"type": "object", "properties": {}}
-    return {"type": "function", "function": function}
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ The caller asks `next()` what to do and reports with `answered`, `unreachable` o
     Use(server, tool, arguments)   call this tool, then `used(text)`
     Done(text, stopped_by)         the turn has ended
 
-Source: OpenAI Chat Completions API, function calling; streamed where the parameters say `stream: true`.
+It speaks the API that it is given (`oyer.protocol.asking`), streamed where the parameters say `stream: true`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, NamedTuple
 
-from oyer.protocol import (
-    ChatResponse,
-    Defect,
-    JsonValue,
-    ToolCall,
-    build_request,
-    dumps,
-    parse_chat_response,
-    parse_chat_stream,
-)
+from oyer.protocol import CallResult, Defect, JsonValue, Manner, Said, ToolCall, dumps, hear
 
 __all__ = ["Ask", "Done", "Failed", "ModelLoop", "Use"]
 
@@ -78,6 +69,7 @@ class ModelLoop:
 
     def __init__(
         self,
+        manner: Manner,
         *,
         model: str,
         parameters: Json,
@@ -88,15 +80,18 @@ class ModelLoop:
         self.notes: list[Json] = []
         self.model_calls = 0
         self.tool_calls = 0
+        self._manner = manner
         self._model = model
         self._parameters = parameters
         self._streams = parameters.get("stream") is True
         self._tools = tools
-        self._messages: list[Json] = [{"role": "system", "content": system}] if system is not None else []
+        self._system = system
+        self._items: list[Json] = []
+        self._results: list[CallResult] = []
         self._functions = functions
         self._max_model_calls: int | None = None
         self._max_tool_calls: int | None = None
-        self._waiting: deque[tuple[str, Use | str]] = deque()
+        self._waiting: deque[tuple[ToolCall, Use | str]] = deque()
         self._text = ""
         self._over: Done | Failed | None = None
         self._invented = 0
@@ -107,9 +102,10 @@ class ModelLoop:
         self._max_model_calls, self._max_tool_calls = model_calls, tool_calls
         # Calls that a stop left unanswered must not stay open: an endpoint refuses such a conversation.
         while self._waiting:
-            call_id, planned = self._waiting.popleft()
-            self._answer(call_id, planned if isinstance(planned, str) else "Not carried out.")
-        self._messages.append({"role": "user", "content": text})
+            call, planned = self._waiting.popleft()
+            self._answer(call, planned if isinstance(planned, str) else "Not carried out.")
+        self._show_results()
+        self._items.append(self._manner.user(text))
         self._text, self._over = "", None
 
     def next(self) -> Ask | Use | Done | Failed:
@@ -117,16 +113,18 @@ class ModelLoop:
         if self._over is not None:
             return self._over
         while self._waiting:
-            call_id, planned = self._waiting[0]
+            call, planned = self._waiting[0]
             if isinstance(planned, Use):
                 if self._max_tool_calls is not None and self.tool_calls >= self._max_tool_calls:
                     return self._stop("tool_calls")
                 return planned
             self._waiting.popleft()
-            self._answer(call_id, planned)
+            self._answer(call, planned)
+        self._show_results()
         if self._max_model_calls is not None and self.model_calls >= self._max_model_calls:
             return self._stop("model_calls")
-        return Ask(build_request(self._model, self._messages, self._tools, parameters=self._parameters))
+        body = self._manner.request(self._model, self._system, self._items, self._tools, self._parameters)
+        return Ask(dumps(body))
 
     def answered(self, status: int, body: bytes, complete: bool = True) -> None:
         """Take the endpoint's answer; `complete` is False where it broke off."""
@@ -136,7 +134,7 @@ class ModelLoop:
         elif not 200 <= status < 300:
             self._fail(f"the endpoint answered {status}: {_shown(body)}")
         else:
-            response = (parse_chat_stream if self._streams else parse_chat_response)(body)
+            response = hear(self._manner, body, stream=self._streams, invent=self._invent)
             if isinstance(response, Defect):
                 self._fail(f"{response.why}: {_shown(body)}")
             else:
@@ -149,9 +147,9 @@ class ModelLoop:
 
     def used(self, text: str) -> None:
         """Take the text of the tool's answer."""
-        call_id, _ = self._waiting.popleft()
+        call, _ = self._waiting.popleft()
         self.tool_calls += 1
-        self._answer(call_id, text)
+        self._answer(call, text)
 
     def _stop(self, limit: str) -> Done:
         self._over = Done(self._text, limit)
@@ -160,28 +158,18 @@ class ModelLoop:
     def _fail(self, why: str) -> None:
         self._over = Failed(f"model endpoint: {why}")
 
-    def _follow(self, response: ChatResponse) -> None:
-        if response.finish not in ("stop", "tool_calls", None):
+    def _follow(self, response: Said) -> None:
+        if not response.ended_itself:
             self._note("finish_reason", response.finish, "the model did not end its answer by itself")
         self._text = response.text or self._text
-        if not response.tool_calls:
-            self._messages.append({"role": "assistant", "content": response.text})
+        self._items += response.echo
+        if response.calls:
+            self._waiting.extend((call, self._plan(call)) for call in response.calls)
+        else:
             self._over = Done(response.text)
-            return
-        named = [(self._id_of(call), call) for call in response.tool_calls]
-        self._messages.append(
-            {
-                "role": "assistant",
-                "content": response.text or None,
-                "tool_calls": [_written(call_id, call) for call_id, call in named],
-            }
-        )
-        self._waiting.extend((call_id, self._plan(call)) for call_id, call in named)
 
-    def _id_of(self, call: ToolCall) -> str:
-        """Return a call's id, or one of ours where the model gave none."""
-        if call.id:
-            return call.id
+    def _invent(self) -> str:
+        """Return an id for a call to which the model gave none."""
         self._invented += 1
         return f"call_{self._invented}"
 
@@ -202,14 +190,13 @@ class ModelLoop:
         self.notes.append({kind: _shown(dumps(what)), "why": why})
         return f"Error: {why}."
 
-    def _answer(self, call_id: str, text: str) -> None:
-        self._messages.append({"role": "tool", "tool_call_id": call_id, "content": text})
+    def _answer(self, call: ToolCall, text: str) -> None:
+        self._results.append(CallResult(call.id or "", call.name, text))
 
-
-def _written(call_id: str, call: ToolCall) -> JsonValue:
-    """Write a call back into the conversation as the model made it, broken arguments and all."""
-    function: JsonValue = {"name": call.name, "arguments": call.arguments_raw}
-    return {"id": call_id, "type": "function", "function": function}
+    def _show_results(self) -> None:
+        """Put the results of one answer into the conversation, together: some APIs want them in one message."""
+        self._items += self._manner.results(self._results)
+        self._results.clear()
 
 
 def _shown(body: bytes) -> str:

@@ -12,17 +12,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from oyer.protocol.asking import (
+        CallResult,
+        Invent,
+        Manner,
+        Said,
+        hear,
+    )
+    from oyer.protocol.asking_apis import (
+        API_NAMES,
+        manner_of,
+    )
     from oyer.protocol.chat import (
-        ChatMessage,
-        ChatRequest,
-        ChatResponse,
         ToolCall,
-        Usage,
-        build_request,
-        build_response,
-        parse_chat_request,
-        parse_chat_response,
-        parse_chat_stream,
     )
     from oyer.protocol.copies import (
         remaining_copies,
@@ -153,6 +155,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "API_NAMES",
     "EDIT_KINDS",
     "MAX_DEPTH",
     "MAX_FRAME_BYTES",
@@ -165,10 +168,8 @@ __all__ = [
     "AskedCall",
     "BlockRule",
     "CallFailed",
+    "CallResult",
     "Cancel",
-    "ChatMessage",
-    "ChatRequest",
-    "ChatResponse",
     "ClientEvent",
     "Correlator",
     "DecodedString",
@@ -176,9 +177,11 @@ __all__ = [
     "Direction",
     "Edit",
     "IdKey",
+    "Invent",
     "JsonNumber",
     "JsonValue",
     "LineSplitter",
+    "Manner",
     "McpClient",
     "Message",
     "ModelApi",
@@ -194,6 +197,7 @@ __all__ = [
     "Ready",
     "Reasoning",
     "Request",
+    "Said",
     "SchemaCheck",
     "Seen",
     "Selector",
@@ -210,13 +214,10 @@ __all__ = [
     "ToolReturned",
     "ToolServer",
     "ToolsListed",
-    "Usage",
     "UsageField",
     "api_of",
     "apply_edit",
     "approval",
-    "build_request",
-    "build_response",
     "changed_tools",
     "check_schema",
     "decode_string",
@@ -225,17 +226,16 @@ __all__ = [
     "escape_text",
     "find_span",
     "header_value",
+    "hear",
     "id_key",
     "label",
     "listing_digest",
     "loads",
     "loads_tolerant",
+    "manner_of",
     "marked_arguments",
     "mirrored_headers",
     "modern_version",
-    "parse_chat_request",
-    "parse_chat_response",
-    "parse_chat_stream",
     "parse_message",
     "parse_pointer",
     "parse_sse",
@@ -259,9 +259,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "chat": """
-        ChatMessage ChatRequest ChatResponse ToolCall Usage build_request build_response
-        parse_chat_request parse_chat_response parse_chat_stream""",
+    "asking": "CallResult Invent Manner Said hear",
+    "asking_apis": "API_NAMES manner_of",
+    "chat": "ToolCall",
     "copies": "remaining_copies schema_breach",
     "correlation": "Answer Cancel Correlator Direction NoiseLine Notification Request Seen",
     "edits": "EDIT_KINDS Applied Edit NotApplied apply_edit recompute",
@@ -357,6 +357,14 @@ def _load(module: str) -> dict[str, object]:
 
 def _load_model(module: str) -> dict[str, object]:
     match module:
+        case "asking":
+            from oyer.protocol import asking
+
+            return vars(asking)
+        case "asking_apis":
+            from oyer.protocol import asking_apis
+
+            return vars(asking_apis)
         case "model_api":
             from oyer.protocol import model_api
 

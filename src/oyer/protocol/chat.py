@@ -36,9 +36,11 @@ __all__ = [
     "Usage",
     "build_request",
     "build_response",
+    "chat_response",
     "parse_chat_request",
     "parse_chat_response",
     "parse_chat_stream",
+    "tool_call",
 ]
 
 _NOT_PARAMETERS = ("model", "messages", "tools", "stream")
@@ -117,7 +119,7 @@ def parse_chat_response(raw: bytes) -> ChatResponse | Defect:
         value = loads_tolerant(raw)[0]
     except ProtocolError as error:
         return Defect("not_json", str(error))
-    return _response(value)
+    return chat_response(value)
 
 
 def parse_chat_stream(raw: bytes) -> ChatResponse | Defect:
@@ -138,7 +140,7 @@ def parse_chat_stream(raw: bytes) -> ChatResponse | Defect:
             return api_error(chunk["error"])
         chunks.append(chunk)
     whole = _assemble(chunks, done)
-    return whole if isinstance(whole, Defect) else _response(whole)
+    return whole if isinstance(whole, Defect) else chat_response(whole)
 
 
 class _Choice:
@@ -189,7 +191,8 @@ def _assemble(chunks: Sequence[Json], done: bool) -> Json | Defect:
     return whole
 
 
-def _response(value: JsonValue) -> ChatResponse | Defect:
+def chat_response(value: JsonValue) -> ChatResponse | Defect:
+    """Read an answer, as it came or as the body that its stream stands for."""
     if not isinstance(value, dict):
         return Defect("bad_shape", "the response is no object")
     if value.get("error") is not None:
@@ -242,16 +245,18 @@ def _text(content: JsonValue) -> str:
 
 def _tool_call(value: Mapping[str, JsonValue]) -> ToolCall:
     function, call_id = value.get("function"), value.get("id")
-    name = function.get("name") if isinstance(function, dict) else None
-    raw = function.get("arguments") if isinstance(function, dict) else None
+    named = function if isinstance(function, dict) else {}
+    return tool_call(call_id if isinstance(call_id, str) else None, named.get("name"), named.get("arguments"))
+
+
+def tool_call(call_id: str | None, name: object, arguments: object) -> ToolCall:
+    """Return a call as a model made it; `arguments` are text, or a value where an API or an endpoint sends one."""
     # Some endpoints send the arguments as an object where the API says text: what was asked for must not be lost.
-    text = raw if isinstance(raw, str) else "" if raw is None else dumps(raw).decode("utf-8")
-    arguments, defect = _arguments(text)
+    text = arguments if isinstance(arguments, str) else "" if arguments is None else dumps(arguments).decode("utf-8")
+    value, defect = _arguments(text)
     if not isinstance(name, str) or not name:
         defect = "no_name"
-    return ToolCall(
-        call_id if isinstance(call_id, str) else None, name if isinstance(name, str) else "", text, arguments, defect
-    )
+    return ToolCall(call_id, name if isinstance(name, str) else "", text, value, defect)
 
 
 def _arguments(text: str) -> tuple[dict[str, JsonValue] | None, str | None]:

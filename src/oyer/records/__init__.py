@@ -46,6 +46,7 @@ from oyer.records.chain import CalledLink, Carries, Chain, ConsumedLink, Link, P
 from oyer.records.directory import Change, Entry, diff_entries, directory_digest
 from oyer.records.document import Document, document_of, parse_documents
 from oyer.records.drawn import DRAWN, drawn_in, drawn_names, fill_case, fill_matcher, fill_texts, with_names
+from oyer.records.endpoint import ModelApiName
 from oyer.records.evaluator import (
     BUILT_IN_EVALUATOR,
     PART_STATES,
@@ -221,6 +222,7 @@ __all__ = [
     "LockedServer",
     "MatchedSet",
     "MatcherForm",
+    "ModelApiName",
     "MutantResult",
     "NamedTool",
     "NonCompletion",

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from oyer.records.canonical import digest
 from oyer.records.case import CONDITIONS, Case, Condition
+from oyer.records.endpoint import ModelApiName
 from oyer.records.model import Flaw, Json, Record, refuse
 from oyer.records.stopping import OrderKind, Sequential, SeriesBudget
 
@@ -36,6 +37,7 @@ class PlannedModel(Record):
     reports: Mapping[str, str] = Field(
         default_factory=dict, description="by the name that is asked for, the name under which an answer has to come"
     )
+    api: ModelApiName = "chat"
 
 
 class PlannedTrial(Record):

@@ -11,6 +11,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from oyer.records.endpoint import ModelApiName
 from oyer.records.model import Flaw, Json, Record, refuse
 from oyer.records.pins import Admits
 
@@ -27,6 +28,7 @@ class ProjectSubject(Record):
     double: str | None = None
     model: str | None = None
     base_url: str | None = None
+    api: ModelApiName = "chat"
     system: str | None = None
     temperature: float | None = None
     max_tokens: int | None = Field(default=None, ge=1)

@@ -32,6 +32,7 @@ from oyer.subjects.registry import (
     identify_subject,
     make_subject,
     subject_names,
+    with_common,
 )
 from oyer.subjects.scripts import ScriptPart, Scripts
 
@@ -58,4 +59,5 @@ __all__ = [
     "make_subject",
     "require_double",
     "subject_names",
+    "with_common",
 ]

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from oyer.errors import RecordError, UsageError
-from oyer.records import canonical_bytes, nearest
+from oyer.protocol import API_NAMES, manner_of
+from oyer.records import ModelApiName, canonical_bytes, nearest
 from oyer.subjects.child import ChildSubject, program_argv
 from oyer.subjects.doubles import check_double, derive, describe_double, double_names
 from oyer.subjects.identity import identify
 from oyer.subjects.ports import NO_STOPS, Given, Recorder, StopLimits, Subject, SubjectIdentity
 from oyer.subjects.scripts import Scripts
 
-__all__ = ["ModelSettings", "check_subject", "identify_subject", "make_subject", "subject_names"]
+__all__ = ["ModelSettings", "check_subject", "identify_subject", "make_subject", "subject_names", "with_common"]
 
 _SCRIPTED: Final = "scripted:"
 _MODEL: Final = "model"
-_OWN_KEYS: Final = frozenset({"model", "messages", "tools"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class ModelSettings:
     every request exactly as they are: temperature, seed, max_tokens, and whatever else the endpoint knows
     (`cache_prompt: false`); with `stream: true` the answers are read as streams. `system` is a system prompt; none by
     default. `reports` says by requested name which model its answers have to report: it is pinned, and never sent.
+    `api` is how the endpoint is asked: `chat`, `responses`, `messages` or `gemini`.
     """
 
     name: str
@@ -40,12 +41,34 @@ class ModelSettings:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     system: str | None = None
     reports: Mapping[str, str] = field(default_factory=dict)
+    api: ModelApiName = "chat"
+
+
+def with_common(api: ModelApiName, parameters: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+    """Add `temperature`, `max_tokens` and `seed` to the parameters of a request, where and as its API calls them.
+
+    What is None is not added. Raises: UsageError E-SUBJECT-PARAMETER for one that the API does not have.
+    """
+    found = dict(parameters)
+    for name, value in common.items():
+        if value is None:
+            continue
+        place = manner_of(api).names.get(name)
+        if place is None:
+            raise UsageError("E-SUBJECT-PARAMETER", f"the API {api} has no parameter {name}")
+        holder = found
+        for step in place[:-1]:
+            inner = holder.get(step)
+            holder[step] = dict(inner) if isinstance(inner, Mapping) else {}
+            holder = holder[step]
+        holder[place[-1]] = value
+    return found
 
 
 def subject_names() -> dict[str, str]:
     """Name every subject that can be asked for, with what it does."""
     named = {f"{_SCRIPTED}{double}": describe_double(double) for double in double_names()}
-    return {**named, _MODEL: "a tool loop over a Chat Completions endpoint (needs a model name and a base URL)"}
+    return {**named, _MODEL: "a tool loop over a model's endpoint (needs a model name and a base URL)"}
 
 
 def check_subject(spec: str, *, scripts: Scripts | None = None, model: ModelSettings | None = None) -> None:
@@ -76,7 +99,7 @@ def identify_subject(
         if scripts is not None and scripts.earlier:
             parameters["earlier"] = {session: list(texts) for session, texts in scripts.earlier.items()}
         return identify(spec, "scripted", parameters)
-    parameters = {"parameters": dict(model.parameters), "system": model.system, "stop": limits}
+    parameters = {"api": model.api, "parameters": dict(model.parameters), "system": model.system, "stop": limits}
     return identify(spec, _MODEL, parameters, model=model.name)
 
 
@@ -116,10 +139,22 @@ def _check_model(model: ModelSettings | None) -> None:
     if model is None or not model.name or not model.base_url:
         raise UsageError(
             "E-SUBJECT-MODEL",
-            "the subject `model` needs a model name and the base URL of a Chat Completions endpoint",
+            "the subject `model` needs a model name and the base URL of its endpoint",
             hint="--model NAME --base-url http://127.0.0.1:9102/v1",
         )
-    taken = sorted(_OWN_KEYS & set(model.parameters))
+    if model.api not in API_NAMES:
+        raise UsageError(
+            "E-SUBJECT-API", f"there is no API {model.api!r}", where="--api", hint=f"one of {', '.join(API_NAMES)}"
+        )
+    manner = manner_of(model.api)
+    missing = [name for name in manner.wanted if name not in model.parameters]
+    if missing:
+        raise UsageError(
+            "E-SUBJECT-PARAMETER",
+            f"the API {model.api} refuses a request without {', '.join(missing)}",
+            hint="--max-tokens 1024",
+        )
+    taken = sorted(manner.taken & set(model.parameters))
     if not taken and not isinstance(model.parameters.get("stream", False), bool):
         taken = ["a stream that is neither true nor false"]
     if taken:
@@ -137,6 +172,7 @@ def _model_configuration(model: ModelSettings, given: Given) -> dict[str, Any]:
     return {
         "base_url": given.model.base_url,
         "key": given.model.key,
+        "api": model.api,
         "model": model.name,
         "parameters": dict(model.parameters),
         "system": model.system,

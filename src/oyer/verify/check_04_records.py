@@ -153,8 +153,8 @@ def _unplanned(manifest: Series, plan: Plan, pinned: Mapping[str, Record]) -> It
             if not isinstance(environment, Environment) or model is None:
                 continue
             ran = environment.subject
-            asked = (ran.model, ran.endpoint, ran.parameters.get("parameters"), ran.parameters.get("system"))
-            if asked != (model.name, model.base_url, plain(model)["parameters"], model.system):
+            asked = (ran.model, ran.endpoint, *(ran.parameters.get(name) for name in ("parameters", "system", "api")))
+            if asked != (model.name, model.base_url, plain(model)["parameters"], model.system, model.api):
                 yield (
                     "E-PLAN-MODEL",
                     f"subject {subject} was another model, or asked otherwise, than planned",

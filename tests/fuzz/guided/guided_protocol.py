@@ -11,7 +11,6 @@ from oyer.protocol import (
     EDIT_KINDS,
     MODEL_APIS,
     Applied,
-    ChatResponse,
     Correlator,
     Defect,
     Edit,
@@ -31,9 +30,6 @@ from oyer.protocol import (
     listing_digest,
     loads,
     loads_tolerant,
-    parse_chat_request,
-    parse_chat_response,
-    parse_chat_stream,
     parse_message,
     read_answer,
     recompute,
@@ -43,6 +39,7 @@ from oyer.protocol import (
     sse_data,
     strip_fields,
 )
+from oyer.protocol.chat import ChatResponse, parse_chat_request, parse_chat_response, parse_chat_stream
 from oyer.subjects.child_lines import parse_line
 
 

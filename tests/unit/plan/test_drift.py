@@ -47,7 +47,7 @@ def test_equal_plans_did_not_move() -> None:
         (
             {"models": {}},
             "models.one",
-            '{"base_url":"u","name":"m","parameters":{},"reports":{},"system":null}',
+            '{"api":"chat","base_url":"u","name":"m","parameters":{},"reports":{},"system":null}',
             "absent",
         ),
         ({"order": Order(kind="shuffled")}, "order", "fixed", "shuffled"),

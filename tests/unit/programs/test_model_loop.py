@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from oyer.programs.model_loop import Ask, Done, Failed, ModelLoop, Use
+from oyer.protocol import manner_of
 
 FUNCTIONS = {"ops__read": ("ops", "read"), "ops__act": ("ops", "act")}
 TOOLS: list[Any] = [{"type": "function", "function": {"name": name}} for name in FUNCTIONS]
 
 
 def loop(system: str | None = None, **left: int) -> ModelLoop:
-    made = ModelLoop(model="m", parameters={"temperature": 0}, functions=FUNCTIONS, tools=TOOLS, system=system)
+    chat, parameters = manner_of("chat"), {"temperature": 0}
+    made = ModelLoop(chat, model="m", parameters=parameters, functions=FUNCTIONS, tools=TOOLS, system=system)
     made.begin_turn("Read it.", **left)
     return made
 

@@ -8,9 +8,11 @@ import pytest
 
 from oyer.errors import ProtocolError
 from oyer.protocol import (
-    ChatResponse,
     Defect,
     ToolCall,
+)
+from oyer.protocol.chat import (
+    ChatResponse,
     Usage,
     build_request,
     build_response,

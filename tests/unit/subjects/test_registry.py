@@ -16,6 +16,7 @@ from oyer.subjects import (
     identify_subject,
     make_subject,
     subject_names,
+    with_common,
 )
 
 STEP = {"call": "ops.act", "arguments": {"x": "y"}}
@@ -97,3 +98,36 @@ def test_what_a_run_draws_is_not_part_of_the_identity() -> None:
     assert identify_subject("scripted:obedient", scripts=drawn) == identify_subject(
         "scripted:obedient", scripts=SCRIPTS
     )
+
+
+@pytest.mark.parametrize(
+    ("api", "parameters"),
+    [
+        ("chat", {"x": 1, "temperature": 0, "max_tokens": 9}),
+        ("responses", {"x": 1, "temperature": 0, "max_output_tokens": 9}),
+        ("messages", {"x": 1, "temperature": 0, "max_tokens": 9}),
+        ("gemini", {"x": 1, "generationConfig": {"temperature": 0, "maxOutputTokens": 9}}),
+    ],
+)
+def test_common_parameters_stand_where_an_api_has_them(api: Any, parameters: Any) -> None:
+    common = {"temperature": 0, "max_tokens": 9, "seed": None}
+    assert with_common(api, {"x": 1}, common) == parameters
+    check_subject("model", model=dataclasses.replace(MODEL, api=api, parameters=parameters))
+
+
+@pytest.mark.parametrize("api", ["responses", "messages"])
+def test_a_parameter_that_an_api_does_not_have_is_refused(api: Any) -> None:
+    with pytest.raises(UsageError, match="E-SUBJECT-PARAMETER"):
+        with_common(api, {}, {"seed": 1})
+
+
+def test_what_an_api_would_refuse_is_refused_before() -> None:
+    with pytest.raises(UsageError, match="without max_tokens"):
+        check_subject("model", model=dataclasses.replace(MODEL, api="messages"))
+    with pytest.raises(UsageError, match="E-SUBJECT-API"):
+        check_subject("model", model=dataclasses.replace(MODEL, api="telepathy"))
+
+
+def test_another_api_is_another_subject() -> None:
+    one, other = (identify_subject("model", model=dataclasses.replace(MODEL, api=api)) for api in ("chat", "responses"))
+    assert one.revision != other.revision
