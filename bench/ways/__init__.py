@@ -1,0 +1,1 @@
+"""What the measurements of `bench/` share: servers to be reached, bare forwarders, clients, and tables of ratios."""
