@@ -7,7 +7,7 @@ import contextlib
 import http.client
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -59,8 +59,9 @@ def send(
     root: str | None = None,
     key: str | None = None,
     headers: dict[str, str] | None = None,
+    seen: Callable[[bytes], object] = lambda _: None,
 ) -> Reply:
-    """Send one request; `root` instead of `path` is a path beside `/v1`."""
+    """Send one request; `root` instead of `path` is a path beside `/v1`. `seen` is told what has come so far."""
     address = urlsplit(door.base_url)
     whole_path = address.path + path if root is None else address.path.removesuffix("/v1") + root
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=90)
@@ -68,10 +69,12 @@ def send(
     try:
         connection.request(method, whole_path, raw if method == "POST" else None, sent)
         answer = connection.getresponse()
-        try:
-            body, whole = answer.read(), True
-        except http.client.IncompleteRead as error:
-            body, whole = error.partial, False
+        body, whole = b"", False
+        with contextlib.suppress(http.client.IncompleteRead):
+            while piece := answer.read1(1 << 16):
+                body += piece
+                seen(body)
+            whole = not answer.length
         return Reply(answer.status, {name.lower(): value for name, value in answer.getheaders()}, body, whole)
     finally:
         connection.close()

@@ -14,7 +14,7 @@ and at once. The last behaviour repeats. A behaviour is a JSON object:
                                                A an object, or text that is sent as it is; "{last.text}" inside A is
                                                the last tool message of the request
     {"body": any}                              this JSON as the body; {"raw": "..."} this text as the body
-    {"pieces": [TEXT, ...]}                    a stream, one chunk for each text with "pause" seconds between (0);
+    {"pieces": [TEXT, ...]}                    a stream, one chunk for each text; "gate": FILE, the second waits for it;
                                                "then": "end" (the default), "cut", "stay" (open, silent), "repeat" (the
                                                last piece for ever); "{key}" in a text is the key that was sent
     {"hang": seconds}                          wait, then close without a word; {"close": true} close at once
@@ -121,13 +121,13 @@ class Handler(BaseHTTPRequestHandler):
         pieces = [piece.replace("{key}", key).encode() for piece in behaviour["pieces"]]
         then = behaviour.get("then", "end")
         try:
-            for piece in pieces if then != "repeat" else itertools.chain(pieces, itertools.repeat(pieces[-1])):
+            sent = pieces if then != "repeat" else itertools.chain(pieces, itertools.repeat(pieces[-1]))
+            for number, piece in enumerate(sent):
+                while number == 1 and "gate" in behaviour and not Path(behaviour["gate"]).exists():
+                    time.sleep(0.01)
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-                time.sleep(behaviour.get("pause", 0))
-            if then == "cut":
-                time.sleep(0.3)  # a client that is told of a break may let go of what it has not read yet
             if then == "stay":
-                time.sleep(30)
+                time.sleep(600)
             if then == "end":
                 self.wfile.write(b"0\r\n\r\n")
         except OSError:

@@ -27,7 +27,7 @@ from oyer.instruments.gateway_port import Upstream
 from oyer.instruments.gateway_views import StreamEnd
 from oyer.observe import decoded
 
-__all__ = ["UpstreamClient", "target_url"]
+__all__ = ["UpstreamClient", "next_piece", "target_url"]
 
 _CONNECT_S: Final = 10.0
 _AFTER_END_S: Final = 1.0
@@ -127,7 +127,7 @@ class UpstreamClient:
         if streams:
             await passing.begin(progress)
         patience: float | None = None
-        while piece := await _next(response, patience):
+        while piece := await next_piece(response, patience):
             progress.add(piece)
             if len(progress.body) > self._upstream.max_bytes:
                 del progress.body[self._upstream.max_bytes :]
@@ -184,11 +184,18 @@ def _is_stream(response: aiohttp.ClientResponse, asking: Asking, progress: Progr
     return kind == "text/event-stream" or (asking.stream and kind != "application/json")
 
 
-async def _next(response: aiohttp.ClientResponse, patience: float | None) -> bytes:
-    """Return the next piece; nothing where the answer has ended, or our patience after the end of its stream."""
+async def next_piece(response: aiohttp.ClientResponse, patience: float | None) -> bytes:
+    """Return the next piece; nothing where the answer has ended, or our patience after the end of its stream.
+
+    What came before a break is returned before the break is raised, also where both were there before we looked.
+    """
     try:
         async with asyncio.timeout_at(patience) as waiting:
             return await response.content.readany()
+    except aiohttp.ClientError:
+        if held := response.content._read_nowait(-1):  # its public neighbours raise and give nothing
+            return held
+        raise
     except TimeoutError:
         if waiting.expired():
             return b""

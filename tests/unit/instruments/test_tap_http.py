@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from waiting import leap, until
 
 from instrument_kit import PEERS, QUICK, KitJournal, replay_chain, request
 from oyer.host import become_subreaper, open_run_dir
@@ -60,7 +61,7 @@ class Bench:
 
 def fetch(url: str, method: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
     host, _, place = url.removeprefix("http://").partition("/")
-    connection = http.client.HTTPConnection(host, timeout=20)
+    connection = http.client.HTTPConnection(host, timeout=60)
     try:
         connection.request(method, f"/{place}", body, dict(headers))
         response = connection.getresponse()
@@ -197,10 +198,10 @@ async def test_an_event_is_passed_on_before_the_next_one_comes() -> None:
         host, port = bench.tap.url.split("/")[2].split(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(f"GET {bench.tap.url.split(str(port))[1]} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60)
         assert b"text/event-stream" in head
         go_on.set()
-        assert await asyncio.wait_for(reader.readuntil(b"data: {}\n\n"), 5)
+        assert await asyncio.wait_for(reader.readuntil(b"data: {}\n\n"), 60)
         writer.close()
 
 
@@ -252,11 +253,11 @@ async def test_a_stream_of_a_session_that_is_ended_ends_as_the_server_ends_it() 
     async with tapped("sse") as bench:
         headers = await bench.greet()
         listening = asyncio.create_task(bench.ask(None, method="GET", headers=headers))
-        await asyncio.sleep(0.2)
+        await until(lambda: '"GET"' in bench.log.read_text())
         assert (await bench.ask(None, method="DELETE", headers=headers)).status == 200
-        stream = await asyncio.wait_for(listening, 10)  # a stream that was cut would raise
+        stream = await asyncio.wait_for(listening, 60)  # a stream that was cut would raise
         assert stream.status == 200 and (stream.header("content-type") or "").startswith("text/event-stream")
-        await asyncio.sleep(0.1)
+        await until(lambda: bench.journal.of("connection.closed"))
         assert [event.body["reason"] for event in bench.journal.of("connection.closed")] == ["session_ended"]
     assert bench.faults == []
 
@@ -388,24 +389,34 @@ async def test_a_subject_that_sends_too_much_is_named() -> None:
 
 
 async def test_an_answer_that_does_not_come_is_the_servers_fault_and_one_given_up_is_nobodys() -> None:
-    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(30)
+    asked, left = [], []
 
-    limits = QUICKLY._replace(answer_timeout_s=0.4)
-    async with upstream(talk) as (url, _), tapped(url=url, limits=limits) as bench:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        with suppress(ConnectionError):
+            left.append(await reader.read())
+        writer.close()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    async with server, tapped(url=url, limits=QUICKLY._replace(answer_timeout_s=600)) as bench:
         host, port = bench.tap.url.split("/")[2].split(":")
         path = bench.tap.url.split(str(port))[1]
         body = request(1, "tools/list")
         head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         _, gone = await asyncio.open_connection(host, int(port))
         gone.write(head + body)
-        await asyncio.sleep(0.1)
+        await until(lambda: asked)
         gone.close()
-        await asyncio.sleep(0.6)
+        await until(lambda: left)
+        leap(700)
+        await asyncio.sleep(0.05)
         assert bench.faults == []
         _, waits = await asyncio.open_connection(host, int(port))
         waits.write(head + body)
-        await asyncio.sleep(0.6)
+        await until(lambda: len(asked) == 2)
+        leap(700)
+        await until(lambda: bench.faults)
         assert [fault[:2] for fault in bench.faults] == [("server:ops", "dependency_unavailable")]
         waits.close()
 
