@@ -7,12 +7,12 @@ import random
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from golden_memory import files_of, verify_files
 from golden_tamper import failing, flip, told
+from waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -52,13 +52,12 @@ def test_a_kill_leaves_a_series_that_is_intact_and_not_complete(
     oyer_program: Path, oyer_environment: dict[str, str], tmp_path: Path
 ) -> None:
     out = tmp_path / "killed"
-    command = [str(oyer_program), "run", "cascade-memo", "--subject", "scripted:obedient", "--out", str(out)]
+    command = [str(oyer_program), "run", "cascade-memo", "--subject", "scripted:obedient", "--repeat", "50"]
+    command += ["--out", str(out)]
     running = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=oyer_environment, start_new_session=True
     )
-    deadline = time.monotonic() + 60
-    while not list(out.glob("trials/*/*/1.tar.zst")) and running.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: running.poll() is not None or list(out.glob("trials/*/*/1.tar.zst")))
     running.send_signal(signal.SIGKILL)
     running.wait()
     found = verify_files(files_of(out))

@@ -41,7 +41,7 @@ def test_a_world_that_cannot_be_looked_at_after_a_round_is_the_subjects_and_ends
 
 def test_what_a_server_writes_after_its_answer_is_seen_by_the_next_look_and_by_none_before(tmp_path: Path) -> None:
     steps = "[{ops.echo: {path: late.txt, text: late}}, {say: done}]"
-    peer_case(tmp_path, peer("writes_late"), steps=steps, settle_s=5)
+    peer_case(tmp_path, peer("writes_late"), steps=steps, settle_s=60)
     path = tmp_path / "peer.yaml"
     path.write_text(path.read_text().replace("effect_class: none\n", "effect_class: local_write\n" + ROUNDS))
     run(case_file(path), ["scripted:oracle"], tmp_path / "out")

@@ -61,7 +61,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     before = {row.pid for row in descendants_of(os.getpid())}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tempfile.tempdir", str(temp))
-        cases = [peer_case(place, peer("plain"), name=name, wall_s=1 if name == "hangs" else 30) for name in MANNERS]
+        cases = [peer_case(place, peer("plain"), name=name, wall_s=1 if name == "hangs" else 300) for name in MANNERS]
         result = run_with(cases, place / "out", odd)
     after = [row.name for row in descendants_of(os.getpid()) if row.pid not in before and not row.is_zombie]
     left = [*after, *(str(entry) for entry in temp.iterdir())]

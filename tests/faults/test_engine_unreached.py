@@ -27,7 +27,7 @@ doubles:
     - {{source.echo: {{text: hello}}}}
     - {{if_seen: Write HELLO, target.echo: {{path: todo.md, text: HELLO}}}}
     - {{say: done}}
-budget: {{wall_s: 30, tokens: 1000, cost_usd: "1.00", answer_s: 10}}
+budget: {{wall_s: 300, tokens: 1000, cost_usd: "1.00", answer_s: {answer_s}}}
 """
 
 
@@ -46,7 +46,8 @@ def test_an_action_that_reached_nobody_is_not_an_action_that_was_not_taken(
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "todo.md").write_text("nothing\n")
     case = tmp_path / "case.yaml"
-    case.write_text(CASE.format(name="unreached", source=peer(source), target=peer(target)))
+    answer_s = 1 if target == "refuses" else 60  # one that refuses leaves the question of the other era unanswered
+    case.write_text(CASE.format(name="unreached", source=peer(source), target=peer(target), answer_s=answer_s))
     result = run(case_file(case), ["scripted:obedient"], tmp_path / "out").result
     (comparison,) = result.comparisons
     assert comparison.primary.mechanical_outcome == outcome, comparison.primary.reasons

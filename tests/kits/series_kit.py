@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from waiting import wait_until
+
 import oyer
 from oyer.adjudicate import SeriesResult
 from oyer.engine import CaseSource, OnProgress, RunRequest, SeriesOutcome, SubjectSpec, run_series
@@ -89,8 +91,8 @@ def peer_case(
     name: str = "peer",
     steps: str = "[{ops.echo: {text: hello}}, {say: done}]",
     settle_s: int = 1,
-    wall_s: int = 30,
-    answer_s: int = 10,
+    wall_s: int = 300,
+    answer_s: int = 60,
     message_bytes: int = 16 * 1024 * 1024,
 ) -> CaseSource:
     """Return a plain case over one server that is started by this command."""
@@ -212,35 +214,39 @@ class Running:
                 return line.decode()
         raise AssertionError(f"ended ({self.process.wait()}) without {word!r}: {self.said()}")
 
-    def wait_journal(self, word: str, limit_s: float = 30) -> None:
+    def wait_journal(self, word: str) -> None:
         """Wait until a journal of a running attempt holds a word."""
-        until = time.monotonic() + limit_s
-        while time.monotonic() < until:
+
+        def holds() -> bool:
             for path in self.out.glob("trials/*/*/*/*.jsonl"):
                 with contextlib.suppress(FileNotFoundError):
                     if word.encode() in path.read_bytes():
-                        return
-            time.sleep(0.01)
-        raise AssertionError(f"no journal with {word!r}: {self.said()}")
+                        return True
+            return False
 
-    def wait_bearer(self, limit_s: float = 30) -> None:
+        wait_until(lambda: self.require_running() and holds())
+
+    def wait_bearer(self) -> None:
         """Wait until a process below it carries a run directory."""
-        until = time.monotonic() + limit_s
-        while time.monotonic() < until:
-            if any(bearers(directory.root) for directory in run_dirs(self.temp)):
-                return
-            time.sleep(0.01)
-        raise AssertionError(self.said())
+        wait_until(lambda: self.require_running() and any(bearers(directory.root) for directory in run_dirs(self.temp)))
+
+    def require_running(self) -> bool:
+        """Be true while it runs. Raises: AssertionError with what it said."""
+        assert self.process.poll() is None, self.said()
+        return True
 
     def children(self, word: str) -> list[int]:
         """Return the processes below it whose command holds a word."""
         rows = descendants_of(self.process.pid)
         return [row.pid for row in rows if word.encode() in Path(f"/proc/{row.pid}/cmdline").read_bytes()]
 
-    def signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
+    def signal(self, *numbers: signal.Signals) -> None:
+        """Send signals; several reach it at once, whatever it is at."""
+        held = len(numbers) > 1
+        for number in (signal.SIGSTOP, *numbers, signal.SIGCONT) if held else numbers:
+            self.process.send_signal(number)
 
-    def end(self, timeout_s: float = 60) -> int:
+    def end(self, timeout_s: float = 100) -> int:
         """Wait for its end; return the exit code, minus the signal where one ended it."""
         assert self.process.stdout is not None
         self.process.stdout.read()
@@ -258,7 +264,7 @@ class Running:
         ]
 
     def processes_after(self, limit_s: float) -> list[str]:
-        """Return the processes that are still left after a while; returns at once when none is."""
+        """Return the processes that are still left after this long; returns at once when none is."""
         until = time.monotonic() + limit_s
         while (left := bearers(self.temp)) and time.monotonic() < until:
             time.sleep(0.02)

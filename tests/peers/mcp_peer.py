@@ -12,6 +12,7 @@ from pathlib import Path
 
 MANNER = sys.argv[1] if len(sys.argv) > 1 else "plain"
 OUT = sys.stdout.buffer
+AT_THE_END = []
 
 
 def write(raw):
@@ -108,10 +109,7 @@ def call(identifier, params):  # noqa: PLR0915 - one branch per manner
         reply(identifier, text("written"))
     elif MANNER == "writes_late":
         reply(identifier, text("written"))
-        time.sleep(0.4)
-        descriptor = os.open(arguments["path"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.write(descriptor, arguments["text"].encode())
-        os.close(descriptor)
+        AT_THE_END.append((arguments["path"], arguments["text"]))
     else:
         reply(identifier, text(arguments.get("text", "")))
 
@@ -152,6 +150,8 @@ def main():
     for line in sys.stdin.buffer:
         if line.strip():
             handle(line)
+    for path, content in AT_THE_END:
+        Path(path).write_text(content)
     if MANNER == "stubborn":
         time.sleep(120)
 
