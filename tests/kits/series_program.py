@@ -1,7 +1,7 @@
 """A series in a process of its own: `series_program.py CASE SUBJECTS OUT [repeat=N] [jobs=N] [rule=JSON]`.
 
-`limit_bytes=N` bounds every file; `after=FIFO` has it wait for the end of one before it begins. Prints a line per step of
-progress. Ends with 0, with 130 where it was interrupted, with 70 for a named error of ours.
+`limit_bytes=N` bounds every file; `after=FIFO` has it wait for the end of one before it begins. Prints a line per step
+of progress. Ends with 0, with 130 where it was interrupted, with 70 for a named error of ours.
 """
 
 from __future__ import annotations
