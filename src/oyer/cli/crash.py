@@ -13,6 +13,7 @@ import tempfile
 import traceback
 
 from oyer import __version__
+from oyer.cli.streams import without_hidden
 
 __all__ = ["write_crash_note"]
 
@@ -29,7 +30,7 @@ def write_crash_note(error: Exception) -> str | None:
     try:
         number, path = tempfile.mkstemp(prefix="oyer-crash-", suffix=".txt")
         with os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace") as note:
-            note.write("\n".join(told))
+            note.write(without_hidden("\n".join(told)))
     except OSError:
         return None
     return path

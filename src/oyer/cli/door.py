@@ -79,7 +79,9 @@ def _refuse(problems: Sequence[Problem], code: int, *, as_json: bool, error: Bas
     if error is not None and os.environ.get("OYER_DEBUG") == "1":
         import traceback
 
-        traceback.print_exception(error)
+        from oyer.cli.streams import write_out
+
+        write_out(sys.stderr, "".join(traceback.format_exception(error)))
     return code
 
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from oyer.cli.naming import packaged_file, shown_name
 from oyer.cli.scopes import PlacedSuite
 from oyer.cli.selection import judged_by
+from oyer.cli.streams import holds_hidden
 from oyer.engine import CaseSource, lock_suite
 from oyer.errors import Problem, RecordError, UsageError
 from oyer.plan import lock_drift
@@ -34,13 +37,13 @@ def lock_path(suite: PlacedSuite) -> Path:
     return suite.path.with_name(f"{suite.path.stem}.lock.json")
 
 
-def lock_now(suite: PlacedSuite) -> SuiteLock:
+def lock_now(suite: PlacedSuite, secrets: Mapping[str, str] = MappingProxyType({})) -> SuiteLock:
     """Look at everything the suite is made of: start its servers once, hash its files. Raises: OyerError."""
     sources = [CaseSource(placed.loaded, placed.base, placed.world) for placed in suite.cases]
     rubrics, evaluators = judged_by(suite.cases, suite.scope)
     base = suite.path.parent
     plugins = {text: f"sha256:{sha256((base / text).read_bytes()).hexdigest()}" for text in suite.suite.plugins}
-    return lock_suite(suite.suite, sources, rubrics, evaluators, plugins)
+    return lock_suite(suite.suite, sources, rubrics, evaluators, plugins, secrets)
 
 
 def read_lock(path: Path) -> SuiteLock:
@@ -64,8 +67,14 @@ def read_lock(path: Path) -> SuiteLock:
 
 
 def write_lock(lock: SuiteLock, path: Path) -> None:
-    """Write a lock, sorted and indented, in the place of an older one. Raises: UsageError."""
+    """Write a lock, sorted and indented, in the place of an older one.
+
+    Raises: UsageError; `E-STORE-SECRET` where a secret stands in what was declared.
+    """
     text = json.dumps(plain(lock), indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    if holds_hidden(text):
+        hint = "write {secret.NAME} where it stands"
+        raise UsageError("E-STORE-SECRET", "the lock would hold a registered secret", where=str(path), hint=hint)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_text(text, encoding="utf-8")
@@ -97,7 +106,9 @@ def require_locked(selection: Selection) -> str | None:
     _require_file(path)
     if not path.is_file():
         return f"This suite is not locked: nothing says whether it moved since it was written (oyer pin, {path.name})."
-    drifts = lock_drift(read_lock(path), lock_now(suite), [placed.loaded.case.id for placed in suite.cases])
+    drifts = lock_drift(
+        read_lock(path), lock_now(suite, selection.secrets), [placed.loaded.case.id for placed in suite.cases]
+    )
     if drifts:
         name = shown_name(suite)
         hint = (

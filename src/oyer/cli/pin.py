@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 
 from oyer.cli.commands import COMMANDS
 from oyer.cli.options import json_option
+from oyer.cli.secret_options import secret_option
 
 if TYPE_CHECKING:
     from oyer.records import SuiteLock
@@ -23,8 +25,11 @@ __all__ = ["command"]
     "--diff", "diff", nargs=2, type=click.Path(path_type=Path), metavar="OLD NEW", help="Say what differs in words."
 )
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Where the lock goes.")
+@secret_option
 @json_option
-def command(suite: str | None, diff: tuple[Path, Path] | None, out: Path | None, as_json: bool) -> int:
+def command(
+    suite: str | None, diff: tuple[Path, Path] | None, out: Path | None, secrets: tuple[str, ...], as_json: bool
+) -> int:
     """Write down what a SUITE is made of, in SUITE.lock.json beside it.
 
     Every server is started once; its answers to discovery and its tool, prompt and resource schemas are hashed as they
@@ -37,13 +42,14 @@ def command(suite: str | None, diff: tuple[Path, Path] | None, out: Path | None,
         return _diff(*diff, as_json=as_json)
     if suite is None:
         raise click.UsageError("Missing argument 'SUITE'.")
-    return _pin(suite, out, as_json=as_json)
+    return _pin(suite, out, secrets, as_json=as_json)
 
 
-def _pin(name: str, out: Path | None, *, as_json: bool) -> int:
+def _pin(name: str, out: Path | None, secrets: Sequence[str], *, as_json: bool) -> int:
     from oyer.cli.locks import lock_now, lock_path, read_lock, write_lock
     from oyer.cli.project import find_project
     from oyer.cli.scopes import load_suite
+    from oyer.cli.secret_options import read_secrets
     from oyer.cli.terminal import print_json, print_page, print_text
     from oyer.records import digest
     from oyer.report import counted, line, lock_differences, say
@@ -51,7 +57,7 @@ def _pin(name: str, out: Path | None, *, as_json: bool) -> int:
     placed = load_suite(name, project=find_project())
     path = out or lock_path(placed)
     before = read_lock(path) if path.is_file() else None
-    lock = lock_now(placed)
+    lock = lock_now(placed, read_secrets(secrets))
     write_lock(lock, path)
     problems = _problems(lock)
     moved = () if before is None else lock_differences(before, lock)

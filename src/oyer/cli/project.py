@@ -165,8 +165,8 @@ def _doubles(project: Project, document: Document) -> Iterator[Problem]:
 
 
 def _spec(name: str, subject: ProjectSubject, base: Path) -> SubjectSpec:
+    from oyer.cli.secret_options import read_hidden
     from oyer.engine import SubjectSpec
-    from oyer.host import read_secret
     from oyer.subjects import ModelSettings, with_common
 
     if subject.driver == "scripted":
@@ -184,5 +184,5 @@ def _spec(name: str, subject: ProjectSubject, base: Path) -> SubjectSpec:
     key = None
     if subject.key_env is not None or subject.key_file is not None:
         file = None if subject.key_file is None else base / subject.key_file
-        key = read_secret(env=subject.key_env, file=file, environ=os.environ)
+        key = read_hidden(subject.key_env or f"{name}-key", env=subject.key_env, file=file)
     return SubjectSpec(name, model=settings, key=key, key_name=subject.key_env or f"{name}-key", driver="model")

@@ -12,6 +12,7 @@ import click
 from oyer.cli.commands import COMMANDS
 from oyer.cli.options import json_option
 from oyer.cli.plugins import plugin_option
+from oyer.cli.secret_options import secret_option
 
 if TYPE_CHECKING:
     from oyer.cli.noticing import Evidence
@@ -43,6 +44,7 @@ NOT_QUALIFIED = 1
     metavar="DIR",
     help="Where the records go. `oyer run` looks for them there.",
 )
+@secret_option
 @plugin_option
 @json_option
 def command(
@@ -53,6 +55,7 @@ def command(
     jobs: int | None,
     out: Path | None,
     record: Path,
+    secrets: tuple[str, ...],
     plugins: tuple[Path, ...],
     as_json: bool,
 ) -> int:
@@ -65,10 +68,12 @@ def command(
     from oyer.cli.applicable import require_shown
     from oyer.cli.places import new_series_path
     from oyer.cli.qualifying import choose, members_of
+    from oyer.cli.secret_options import read_secrets
     from oyer.cli.side_by_side import cores
     from oyer.cli.terminal import print_json
 
     selection, named = choose(names, only, plugins)
+    selection = selection._replace(secrets=read_secrets(secrets))
     require_shown(doubles, [placed.loaded.case for placed in selection.cases])
     place = new_series_path(out)
     groups = members_of([placed.loaded.case for placed in selection.cases], named)

@@ -10,6 +10,7 @@ import click
 
 from oyer.cli.commands import COMMANDS
 from oyer.cli.options import json_option
+from oyer.cli.secret_options import secret_option
 from oyer.cli.selection import selection_options
 
 __all__ = ["command"]
@@ -29,6 +30,7 @@ __all__ = ["command"]
 @click.option(
     "--key-file", type=click.Path(path_type=Path), metavar="FILE", help="File of mode 0600 that holds its key."
 )
+@secret_option
 @click.option(
     "--against",
     type=click.Path(path_type=Path),
@@ -71,6 +73,7 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     from oyer.cli.planning import planned_selection
     from oyer.cli.plugins import plugin_paths
     from oyer.cli.running import INTERRUPTED, announce, judged_of, outcome_value_of, run
+    from oyer.cli.secret_options import read_secrets
     from oyer.cli.selection import select
     from oyer.cli.terminal import print_json
 
@@ -79,6 +82,7 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
         selection, registered = planned_selection(options["plan"], names, options, click.get_current_context())
     else:
         selection = select(names, options)
+    selection = selection._replace(secrets=read_secrets(options["secrets"]))
     project = selection.project
     out = new_series_path(options["out"], under=None if project is None else project.out())
     jobs = options["jobs"] or (project.project.defaults.jobs if project is not None else None) or 1

@@ -120,7 +120,8 @@ def run(
         cited=said or {},
         replay=replay,
     )
-    hide_secrets({spec.key for spec in request.subjects if spec.key}, os.environ)
+    keys = {spec.key for spec in request.subjects if spec.key}
+    hide_secrets(keys | set(request.secrets.values()), os.environ)
     if quiet:
         return run_series(request)
     with ProgressLine() as progress:
@@ -144,6 +145,7 @@ def request_of(selection: Selection, out: Path) -> RunRequest:
         evaluators=selection.evaluators,
         judges=selection.judges,
         qualifications=selection.qualifications,
+        secrets=selection.secrets,
         admits=None if selection.project is None else selection.project.project.environment.admits,
     )
 

@@ -6,7 +6,6 @@ Owns these options, so that a plan and a run of the same words are the same plan
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -108,6 +107,7 @@ class Selection(NamedTuple):
     judges: Mapping[str, Judge] = {}
     sequential: Sequential | None = None
     budget: SeriesBudget | None = None
+    secrets: Mapping[str, str] = {}
 
 
 def selection_options(function: F) -> F:
@@ -293,15 +293,15 @@ def _require_endpoint(url: str) -> None:
 
 def read_key(options: Mapping[str, Any]) -> str | None:
     """Read the key of a model's endpoint, None where none is named. Raises: UsageError."""
+    from oyer.cli.secret_options import read_hidden
     from oyer.errors import UsageError
-    from oyer.host import read_secret
 
     env, file = options.get("key_env"), options.get("key_file")
     if env is None and file is None:
         return None
     if env is not None and file is not None:
         raise UsageError("E-USAGE", "name the key once: --key-env or --key-file", where="--key-file")
-    return read_secret(env=env, file=file, environ=os.environ)
+    return read_hidden(env or "MODEL_KEY", env=env, file=file)
 
 
 def _reports(options: Mapping[str, Any]) -> dict[str, str]:

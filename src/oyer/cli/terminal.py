@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
-from oyer.cli.streams import can_encode, write_out
+from oyer.cli.streams import can_encode, without_hidden, write_out
 from oyer.errors import Problem
 from oyer.report import Look, Page, Segment, Style, fold, line, neutralise, page_text, say
 
@@ -71,7 +71,7 @@ def print_text(text: str) -> None:
 
 def print_json(value: Any) -> None:
     """Print one JSON value on standard output. ASCII only: nothing in it can act on a terminal."""
-    write_out(sys.stdout, json.dumps(value, indent=2, allow_nan=False) + "\n")
+    write_out(sys.stdout, json.dumps(without_hidden(value), indent=2, allow_nan=False) + "\n")
 
 
 def print_note(text: str) -> None:

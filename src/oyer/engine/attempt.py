@@ -138,7 +138,8 @@ class _Attempt:
             raise Blocked("E-ISOLATION", problem)
         self.rundir = rundir = make_run_dir()
         held.enter_context(self.context.stop.keeping(rundir))
-        self.placement = Placement.of(source.case, self.run, rundir, self.plan.members.values())
+        members = self.plan.members.values()
+        self.placement = Placement.of(source.case, self.run, rundir, members, self.context.secrets)
         self.plan = self._placed(self.placement)
         source = self.plan.source
         if source.world is not None:

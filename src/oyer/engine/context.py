@@ -49,7 +49,7 @@ class AttemptPlan:
 class SeriesContext:
     """The shared parts of a running series: store, process of the http sinks, and the operator's wish to stop.
 
-    With a `recording` no model endpoint is asked.
+    With a `recording` no model endpoint is asked. `secrets` are what cases may name as `{secret.NAME}`.
     """
 
     series: str
@@ -57,6 +57,7 @@ class SeriesContext:
     sinks: Sinks
     stop: Stop
     recording: Recording | None = field(default=None, kw_only=True)
+    secrets: Mapping[str, str] = field(default_factory=dict, kw_only=True, repr=False)
 
     def make_subject(self, plan: AttemptPlan, journal: Recorder) -> Subject:
         """Make the subject of one attempt; its processes start with its sessions."""

@@ -19,7 +19,7 @@ import oyer
 from oyer.engine.admitting import NOT_ADMITTED, seen_beyond
 from oyer.engine.context import AttemptPlan, SeriesContext
 from oyer.engine.faults import STATE_CONTRACT, FaultLog
-from oyer.engine.place import Placement, bridge_to, place_served, place_server
+from oyer.engine.place import Placement, bridge_to, place_served, place_server, place_url
 from oyer.engine.tokens import TokenCount
 from oyer.errors import HarnessError
 from oyer.host import Patience, RunDir, base_environment, neutral_name
@@ -304,7 +304,7 @@ class Bench:
             command, env = place_served(server, values, self._plan.source.base)
         else:
             command, env = place_server(server, values, self._plan.source.base, message_bytes=case.budget.message_bytes)
-        url = server.url if server.given_as == "url" else None
+        url = place_url(server.url, values) if server.given_as == "url" and server.url is not None else None
         tapped = TappedServer(name, command, {**base, **env}, self._rundir.world, str(own_temp), url)
         socket = self._rundir.new_socket_path()
         make: Callable[..., Any] = make_http_tap

@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any
 
 from oyer.engine.looking import look_at_all
-from oyer.engine.opening import list_server
+from oyer.engine.opening import list_server, require_secrets
 from oyer.engine.place import Placement
 from oyer.engine.request import CaseSource
 from oyer.engine.stopping import to_the_end
 from oyer.errors import Blocked, ProtocolError
+from oyer.evidence import Redactor
 from oyer.host import RunDir, copy_world, make_run_dir, sweep_run, take_snapshot
 from oyer.instruments import Listing
 from oyer.plan import outcome_form
@@ -32,9 +34,14 @@ def lock_suite(
     rubrics: Mapping[str, Rubric],
     evaluators: Mapping[str, Evaluator],
     plugins: Mapping[str, str],
+    secrets: Mapping[str, str] = MappingProxyType({}),
 ) -> SuiteLock:
-    """Look at everything a suite is made of, and return it as a lock. Raises: OyerError where a world is unreadable."""
-    cases = asyncio.run(_lock_cases(sources, rubrics))
+    """Look at everything a suite is made of, and return it as a lock, in which no secret stands.
+
+    Raises: OyerError where a world is unreadable; UsageError where a case wants a secret that is not there.
+    """
+    require_secrets(sources, secrets)
+    cases = asyncio.run(_lock_cases(sources, rubrics, secrets))
     return SuiteLock(
         oyer="SuiteLock@1",
         suite=suite,
@@ -63,19 +70,23 @@ async def _look_at_server(source: CaseSource, name: str) -> tuple[str, list[Mapp
     return str(info.get("name") or name) if isinstance(info, dict) else name, list(listing.tools)
 
 
-async def _lock_cases(sources: Sequence[CaseSource], rubrics: Mapping[str, Rubric]) -> dict[str, LockedCase]:
+async def _lock_cases(
+    sources: Sequence[CaseSource], rubrics: Mapping[str, Rubric], secrets: Mapping[str, str]
+) -> dict[str, LockedCase]:
     cases = {source.case.id: source.case for source in sources}
-    return await look_at_all(sources, lambda source: _lock_case(source, rubrics, cases))
+    return await look_at_all(sources, lambda source: _lock_case(source, rubrics, cases, secrets))
 
 
-async def _lock_case(source: CaseSource, rubrics: Mapping[str, Rubric], cases: Mapping[str, Case]) -> LockedCase:
+async def _lock_case(
+    source: CaseSource, rubrics: Mapping[str, Rubric], cases: Mapping[str, Case], secrets: Mapping[str, str]
+) -> LockedCase:
     rundir = make_run_dir()
     try:
         if source.world is not None:
             copying = asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
             await to_the_end(copying)
         world = await asyncio.to_thread(take_snapshot, rundir.world)
-        servers = {name: await _lock_server(source, name, rundir) for name in source.case.servers}
+        servers = {name: await _lock_server(source, name, rundir, secrets) for name in source.case.servers}
     finally:
         await sweep_run(str(rundir.root))
         await to_the_end(asyncio.to_thread(rundir.remove))
@@ -89,13 +100,15 @@ async def _lock_case(source: CaseSource, rubrics: Mapping[str, Rubric], cases: M
     )
 
 
-async def _lock_server(source: CaseSource, name: str, rundir: RunDir) -> LockedServer:
+async def _lock_server(source: CaseSource, name: str, rundir: RunDir, secrets: Mapping[str, str]) -> LockedServer:
     server = source.case.servers[name]
+    redactor = Redactor({name: value.encode() for name, value in secrets.items()})
     try:
-        listing, placement = await list_server(source, name, rundir, further=True)
+        listing, placement = await list_server(source, name, rundir, further=True, secrets=secrets)
     except Blocked as problem:
-        told = problem.problems[0].message.replace(str(rundir.root), "{run.dir}")
+        told = redactor.apply_value(problem.problems[0].message).replace(str(rundir.root), "{run.dir}")
         return LockedServer(command=server.command, url=server.url, problem=told)
+    listing = _without_secrets(listing, redactor)
     tools = _tools(listing, placement)
     return LockedServer(
         command=server.command,
@@ -108,6 +121,19 @@ async def _lock_server(source: CaseSource, name: str, rundir: RunDir) -> LockedS
         tool_digests={tool: f"raw:{sha256(text).hexdigest()}" for tool, text in tools.items()},
         tool_texts={tool: text.decode("utf-8", "replace") for tool, text in tools.items()},
         problem=None if listing.complete else "the listing did not end within its bound",
+    )
+
+
+def _without_secrets(listing: Listing, redactor: Redactor) -> Listing:
+    def kept(frames: tuple[bytes, ...] | None) -> tuple[bytes, ...] | None:
+        return None if frames is None else tuple(redactor.apply(frame)[0] for frame in frames)
+
+    return listing._replace(
+        greeting=redactor.apply(listing.greeting)[0],
+        answers=kept(listing.answers) or (),
+        tools=tuple(redactor.apply_value(listing.tools)),
+        prompts=kept(listing.prompts),
+        resources=kept(listing.resources),
     )
 
 

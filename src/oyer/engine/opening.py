@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from oyer.engine.blindness import require_blind
 from oyer.engine.context import identity_of
 from oyer.engine.environment import isolation_problem, observe_environment, pin_set
 from oyer.engine.looking import look_at_all
-from oyer.engine.place import Placement, place_server
+from oyer.engine.place import Placement, place_server, secrets_in
 from oyer.engine.planning import build_requested, plan_request, require_registered
-from oyer.engine.request import CaseSource, RunRequest, SubjectSpec
+from oyer.engine.request import CaseSource, RunRequest
 from oyer.engine.stopping import to_the_end
-from oyer.errors import Blocked, Problem, RecordError
+from oyer.errors import Blocked, Problem, RecordError, UsageError
 from oyer.evidence import LEDGER_VERSION, VOCABULARY, Redactor
 from oyer.host import (
     Patience,
@@ -46,7 +47,7 @@ from oyer.records import (
 from oyer.store import SeriesStore
 from oyer.subjects import SubjectIdentity
 
-__all__ = ["Opening", "open_series", "secrets_of"]
+__all__ = ["Opening", "list_server", "open_series", "require_secrets", "secrets_of"]
 
 NOWHERE = "http://127.0.0.1:9/"
 """The discard port: while tools are only listed, no sink is up, and an effect must lead nowhere."""
@@ -79,8 +80,10 @@ async def open_series(request: RunRequest) -> Opening:
     if request.registered is not None:
         require_registered(request, await asyncio.to_thread(plan_request, request))
     build_requested(request, {})
+    require_secrets(request.cases, request.secrets)
+    redactor = Redactor(secrets_of(request))
     series = f"s{new_run_id()[1:]}"
-    _require_tools(request.cases, seen := await _look_at_all(request))
+    _require_tools(request.cases, seen := await _look_at_all(request, redactor))
     plan = build_requested(request, {case: found.world_digest for case, found in seen.items()})
     require_registered(request, plan)
     pins: dict[str, bytes] = {source.loaded.digest: canonical_bytes(source.case) for source in request.cases}
@@ -119,7 +122,7 @@ async def open_series(request: RunRequest) -> Opening:
         jobs=request.jobs,
         vocabulary=VOCABULARY,
         boot=boot_id(),
-        arguments=request.arguments,
+        arguments=tuple(redactor.apply_value(request.arguments)),
         extensions=request.extensions,
     )
     store = SeriesStore.create(
@@ -128,7 +131,7 @@ async def open_series(request: RunRequest) -> Opening:
         canonical_bytes(plan),
         pins,
         clock=stamp,
-        redactor=Redactor(secrets_of(request)),
+        redactor=redactor,
         plan_signature=request.registered.envelope if request.registered is not None else None,
         fault_point=reach,
         ledger_version=LEDGER_VERSION if request.may_stop else 1,
@@ -136,13 +139,26 @@ async def open_series(request: RunRequest) -> Opening:
     return Opening(series, store, plan, pinned, identities)
 
 
-async def _look_at_all(request: RunRequest) -> dict[str, _Seen]:
-    return dict(await look_at_all(request.cases, lambda source: _look(source, request.subjects)))
+async def _look_at_all(request: RunRequest, redactor: Redactor) -> dict[str, _Seen]:
+    return dict(await look_at_all(request.cases, lambda source: _look(source, request, redactor)))
+
+
+def require_secrets(sources: Sequence[CaseSource], given: Mapping[str, str]) -> None:
+    """Refuse every case that wants a secret which nobody gave. Raises: UsageError with all of them."""
+    problems = [
+        Problem("E-SECRET-UNSET", f"case {source.case.id} wants {{secret.{name}}}, and nobody gave it", "--secret",
+                f"--secret {name} takes it from the environment, --secret {name}=FILE from a file of mode 0600")
+        for source in sources
+        for name in secrets_in(source.case)
+        if name not in given
+    ]  # fmt: skip
+    if problems:
+        raise UsageError.of(problems)
 
 
 def secrets_of(request: RunRequest) -> dict[str, bytes]:
     """Return what may stand nowhere in a series, by name. Two keys of one name are two secrets."""
-    secrets: dict[str, bytes] = {}
+    secrets = {name: value.encode() for name, value in request.secrets.items()}
     for spec in request.subjects:
         if not spec.key or spec.key.encode() in secrets.values():
             continue
@@ -195,32 +211,53 @@ def _require_tools(sources: Sequence[CaseSource], seen: Mapping[str, _Seen]) -> 
         raise RecordError.of(problems)
 
 
-async def _look(source: CaseSource, subjects: tuple[SubjectSpec, ...]) -> _Seen:
+async def _look(source: CaseSource, request: RunRequest, redactor: Redactor) -> _Seen:
     """Start every server once in a scratch world and list its tools; look at the fixture world."""
     rundir = make_run_dir()
     try:
-        require_blind(source, subjects, rundir)
+        require_blind(source, request.subjects, rundir)
         if source.world is not None:
             copying = asyncio.to_thread(copy_world, source.world, rundir.world, links=source.case.symlinks)
             await to_the_end(copying)
         world = await asyncio.to_thread(take_snapshot, rundir.world)
-        found = {name: await _tool_pin(source, name, rundir) for name in source.case.servers}
-        tools = {name: pin for name, (pin, _) in found.items()}
+        found = {name: await _tool_pin(source, name, rundir, request.secrets) for name in source.case.servers}
+        # What a server says of itself may be what it was given; a pin is kept, so it is redacted before it is one.
+        tools = {name: _without_secrets(pin, redactor) for name, (pin, _) in found.items()}
         return _Seen(tools, world.digest, {name: schemas for name, (_, schemas) in found.items()})
     finally:
         await sweep_run(str(rundir.root))
         await to_the_end(asyncio.to_thread(rundir.remove))
 
 
+def _without_secrets(pin: ToolPin, redactor: Redactor) -> ToolPin:
+    if not redactor.active:
+        return pin
+    return pin.model_copy(
+        update={
+            "problem": redactor.apply_value(pin.problem),
+            "tools": tuple(redactor.apply_value(pin.tools)),
+        }
+    )
+
+
 async def list_server(
-    source: CaseSource, name: str, rundir: RunDir, *, further: bool = False
+    source: CaseSource,
+    name: str,
+    rundir: RunDir,
+    *,
+    further: bool = False,
+    secrets: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Listing, Placement]:
-    """Start one server of a case where its world is a scratch copy, and return what it lists. Raises: Blocked."""
+    """Start one server of a case where its world is a scratch copy, and return what it lists.
+
+    Raises: Blocked; UsageError where it wants a secret that is not among `secrets`.
+    """
+    require_secrets((source,), secrets)
     case = source.case
     problem = isolation_problem(case)
     if problem is not None:
         raise Blocked("E-ISOLATION", problem)
-    placement = Placement.of(case, str(new_run_id()), rundir)
+    placement = Placement.of(case, str(new_run_id()), rundir, secrets=secrets)
     for sink in case.sinks:
         placement.add(f"sink.{sink}.url", NOWHERE)
         placement.add(f"sink.{sink}.token", "none")
@@ -234,10 +271,12 @@ async def list_server(
     return await discover(tapped, limit_s=limit_s, patience=patience, further=further), placement
 
 
-async def _tool_pin(source: CaseSource, name: str, rundir: RunDir) -> tuple[ToolPin, dict[str, Any]]:
+async def _tool_pin(
+    source: CaseSource, name: str, rundir: RunDir, secrets: Mapping[str, str]
+) -> tuple[ToolPin, dict[str, Any]]:
     server = source.case.servers[name]
     try:
-        listing, _ = await list_server(source, name, rundir)
+        listing, _ = await list_server(source, name, rundir, secrets=secrets)
     except Blocked as problem:
         # Pinned as unobserved: the trials then meet the same server, and say what became of it.
         return ToolPin(command=server.command, url=server.url, listing=None, problem=str(problem)), {}

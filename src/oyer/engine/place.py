@@ -11,12 +11,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 
 from oyer.errors import HarnessError
 from oyer.host import RunDir
 from oyer.records import Case, Server, drawn_names, expand, fill_case, names_in
 
-__all__ = ["Placement", "bridge_to", "place_command", "place_served", "place_server", "run_values"]
+__all__ = [
+    "Placement",
+    "bridge_to",
+    "place_command",
+    "place_served",
+    "place_server",
+    "place_url",
+    "run_values",
+    "secrets_in",
+]
 
 DRAWN_LENGTH = 12
 _PYTHON = "{python}"
@@ -32,12 +42,21 @@ class Placement:
     drawn: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, case: Case, run: str, rundir: RunDir, members: Iterable[Case] = ()) -> Placement:
-        """Place a run: its directories and its drawn values. Sinks and relays are added as they open.
+    def of(
+        cls,
+        case: Case,
+        run: str,
+        rundir: RunDir,
+        members: Iterable[Case] = (),
+        secrets: Mapping[str, str] = MappingProxyType({}),
+    ) -> Placement:
+        """Place a run: its directories, its secrets and its drawn values. Sinks and relays are added as they open.
 
-        What the cases of a sequence want drawn under one name is one value for all of them.
+        What the cases of a sequence want drawn under one name is one value for all of them. A secret has no mask: it is
+        the same in every run, and no record holds it.
         """
         placement = cls()
+        placement.values.update({f"secret.{name}": value for name, value in secrets.items()})
         placement.values["python"] = sys.executable
         placement.values["world"] = str(rundir.world)
         placement.masks[str(rundir.root)] = "{run.dir}"
@@ -86,7 +105,7 @@ def place_server(
         env = {name: _filled(text, values) for name, text in server.env.items()}
         return place_command(server.command, values, base), env
     command, env = place_served(server, values, base)
-    return (*bridge_to(server.url, message_bytes, server.transport), *command), env
+    return (*bridge_to(place_url(server.url, values), message_bytes, server.transport), *command), env
 
 
 def place_served(server: Server, values: Mapping[str, str], base: Path) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -94,6 +113,20 @@ def place_served(server: Server, values: Mapping[str, str], base: Path) -> tuple
     later = {**values, "port": "{port}"}
     command = place_command(server.command, later, base) if server.command else ()
     return command, {name: _filled(text, later) for name, text in server.env.items()}
+
+
+def place_url(url: str, values: Mapping[str, str]) -> str:
+    """Return an address for one run; `{port}` stays. Raises: as `place_server`."""
+    return _filled(url, {**values, "port": "{port}"})
+
+
+def secrets_in(case: Case) -> tuple[str, ...]:
+    """Return the names of the secrets that a case's servers and hidden checks are given, in order, each once."""
+    texts = [text for one in case.validators.values() for text in one.command]
+    for server in case.servers.values():
+        texts += [*server.command, *server.env.values(), *(() if server.url is None else (server.url,))]
+    named = (name for text in texts for name in names_in(text) if name.startswith("secret."))
+    return tuple(dict.fromkeys(name.removeprefix("secret.") for name in named))
 
 
 def bridge_to(url: str, message_bytes: int, transport: str) -> tuple[str, ...]:

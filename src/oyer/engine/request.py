@@ -53,7 +53,7 @@ class SubjectSpec:
 
     name: str
     model: ModelSettings | None = None
-    key: str | None = None
+    key: str | None = field(default=None, repr=False)
     key_name: str = "MODEL_KEY"
     driver: str | None = None
 
@@ -82,6 +82,7 @@ class RunRequest:
     `qualifications` are those that vouch for cases, by case id. Without `neutral`, traps run pressed alone.
     `cited` is what the manifest says of old series (`continues`, `replays`). `replay` is a series whose recorded
     answers stand in for every model endpoint.
+    `secrets` are values by name that cases may use as `{secret.NAME}`, and that stand nowhere in what is kept.
     The seed of the order is `seed`. With a `sequential` rule `repeat` says nothing: the rule says how often at most.
     """
 
@@ -106,6 +107,7 @@ class RunRequest:
     neutral: bool = True
     cited: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     replay: Path | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def extensions(self) -> Mapping[str, Json]:

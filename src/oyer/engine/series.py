@@ -91,7 +91,7 @@ async def _run(request: RunRequest, on_progress: OnProgress) -> SeriesOutcome:
             opening = await _open(request, stop, sinks)
             store = held.enter_context(opening.store)
             recording = None if request.replay is None else Recording(request.replay)
-            context = SeriesContext(opening.series, store, sinks, stop, recording=recording)
+            context = SeriesContext(opening.series, store, sinks, stop, recording=recording, secrets=request.secrets)
             await _trials(request, opening, context, _Tally(on_progress, len(opening.plan.trials), started))
             late = await stop.finish(sinks.stop())
             reap_orphans()

@@ -1,7 +1,8 @@
 """Redaction: registered secrets never reach the bytes that are kept.
 
-Owns the forms a secret may take (raw, JSON-escaped, percent-encoded, base64 at any alignment) and the mark that
-stands for it. Must never keep, print or return a secret. Sink tokens are evidence, not secrets.
+Owns the forms a secret may take (raw, JSON-escaped, percent-encoded, base64 at any alignment; in a packed body; over
+the events of a stream; cut off at the edge of what is kept) and the mark that stands for it. Must never keep, print
+or return a secret. Sink tokens are evidence, not secrets.
 """
 
 from __future__ import annotations
@@ -15,11 +16,18 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from oyer.errors import UsageError
+from oyer.evidence.hidden_forms import Piece, streamed_texts, unpacked
 
 __all__ = ["MIN_SECRET_BYTES", "RedactingStream", "Redactor"]
 
 MIN_SECRET_BYTES = 4
 _MIN_ENCODED_SECRET_BYTES = 8
+_TELLING_BYTES = 8
+"""So much of a secret at the edge of a cut text, and half of it at least, is taken for the rest of one."""
+_MOST_NESTED = 4
+"""How often a text may be escaped, JSON in JSON."""
+_CUT_NOTE = re.compile(rb"(['\"]?\s?\[\.\.\. [0-9]+ bytes cut \.\.\.\]\s?)")
+"""What stands where a part of an output was not kept, behind the quote that closes what was."""
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 _OPENING, _CLOSING = "\u27e6", "\u27e7"
 _DIGEST = re.compile(r"^sha256:[0-9a-f]{64}\Z")
@@ -31,7 +39,7 @@ class Redactor:
     Raises: UsageError `E-SECRET-NAME`, `E-SECRET-SHORT`, `E-SECRET-MARK` for what cannot be redacted safely.
     """
 
-    __slots__ = ("_marks", "_pattern", "_shortest_form_bytes", "longest_form_bytes")
+    __slots__ = ("_ends", "_marks", "_pattern", "_shortest_form_bytes", "_starts", "longest_form_bytes")
 
     def __init__(self, secrets: Mapping[str, bytes]) -> None:
         marks: dict[bytes, tuple[str, bytes]] = {}
@@ -48,6 +56,9 @@ class Redactor:
         self._pattern = re.compile(b"|".join(map(re.escape, longest_first))) if marks else None
         self.longest_form_bytes = max(map(len, marks), default=0)
         self._shortest_form_bytes = min(map(len, marks), default=0)
+        cut = [form for form in longest_first if len(form) >= 2 * _TELLING_BYTES]
+        self._starts = _by_part(cut, slice(_TELLING_BYTES))
+        self._ends = _by_part(cut, slice(-_TELLING_BYTES, None))
 
     @property
     def active(self) -> bool:
@@ -65,12 +76,34 @@ class Redactor:
         found: set[str] = set()
         return self._pattern.sub(lambda match: self._replace(match, found), raw), tuple(sorted(found))
 
+    def keep(self, raw: bytes) -> tuple[bytes, tuple[str, ...]]:
+        """Return what may be kept of the bytes, and the sorted names of the secrets that were found.
+
+        Beyond `apply`: a packed body that holds a secret is replaced whole, the pieces of a secret that is spread over
+        the events of a stream are taken out of each, and half of a secret or more at an edge, where the bytes were cut
+        off, counts as one.
+        """
+        if self._pattern is None:
+            return raw, ()
+        plain = unpacked(raw)
+        if plain is not None:
+            _, names = self.keep(plain)
+            return (b" ".join(self._mark_of_name(name) for name in names), names) if names else (raw, ())
+        found: set[str] = set()
+        kept, names = self.apply(raw)
+        found.update(names)
+        kept = self._without_edges(kept, found)
+        if b"data:" in kept or kept.lstrip()[:1] == b"[":
+            kept = self._without_spread(kept, found)
+        return kept, tuple(sorted(found))
+
     def apply_value(self, value: Any) -> Any:
-        """Return a JSON value with every string and key redacted; digests are left alone."""
+        """Return a JSON value with every string and key redacted, at its edges too; digests are left alone."""
         if isinstance(value, str):
-            if _DIGEST.match(value):
+            if self._pattern is None or _DIGEST.match(value):
                 return value
-            return self.apply(value.encode("utf-8", "surrogatepass"))[0].decode("utf-8", "surrogatepass")
+            raw = value.encode("utf-8", "surrogatepass")
+            return self._without_edges(self.apply(raw)[0], set()).decode("utf-8", "surrogatepass")
         if isinstance(value, Mapping):
             return {self.apply_value(key): self.apply_value(inner) for key, inner in value.items()}
         if isinstance(value, list | tuple):
@@ -80,6 +113,57 @@ class Redactor:
     def matches(self, raw: bytes) -> Iterator[re.Match[bytes]]:
         """Yield the matches `apply` would replace, left to right."""
         return iter(()) if self._pattern is None else self._pattern.finditer(raw)
+
+    def _mark_of_name(self, name: str) -> bytes:
+        return next(mark for named, mark in self._marks.values() if named == name)
+
+    def _without_edges(self, raw: bytes, found: set[str]) -> bytes:
+        """Replace what a cut has left of a secret: at the end, at the beginning, and where a note says so."""
+        if b" bytes cut ...]" not in raw:
+            return self._without_ends(raw, found)
+        parts = _CUT_NOTE.split(raw)
+        return b"".join(self._without_ends(part, found) if at % 2 == 0 else part for at, part in enumerate(parts))
+
+    def _without_ends(self, raw: bytes, found: set[str]) -> bytes:
+        for at in range(max(0, len(raw) - self.longest_form_bytes), len(raw) - _TELLING_BYTES + 1):
+            for form in self._starts.get(raw[at : at + _TELLING_BYTES], ()):
+                if 2 * (len(raw) - at) >= len(form) and form.startswith(raw[at:]):
+                    found.add(self._marks[form][0])
+                    return self._without_ends(raw[:at] + self._marks[form][1], found)
+        for end in range(min(len(raw), self.longest_form_bytes), _TELLING_BYTES - 1, -1):
+            for form in self._ends.get(raw[end - _TELLING_BYTES : end], ()):
+                if 2 * end >= len(form) and form.endswith(raw[:end]):
+                    found.add(self._marks[form][0])
+                    return self._marks[form][1] + raw[end:]
+        return raw
+
+    def _without_spread(self, raw: bytes, found: set[str]) -> bytes:
+        """Replace what stands in several events of a stream, and is a secret to whoever puts their texts together."""
+        changed: list[tuple[Piece, bytes]] = []
+        for pieces in streamed_texts(raw):
+            joined = b"".join(piece.said for piece in pieces)
+            if self.holds_secret(joined):
+                changed += zip(pieces, self._respelt(pieces, joined, found), strict=True)
+        for piece, said in sorted(changed, reverse=True):
+            if said != piece.said:
+                spelt = json.dumps(said.decode("utf-8", "replace")).encode()
+                raw = raw[: piece.start] + spelt + raw[piece.end :]
+        return raw
+
+    def _respelt(self, pieces: list[Piece], joined: bytes, found: set[str]) -> Iterator[bytes]:
+        """Yield each piece without its part of any secret; the mark stands where the secret began."""
+        spans = [(match.start(), match.end(), self._replace(match, found)) for match in self.matches(joined)]
+        at = 0
+        for piece in pieces:
+            end = at + len(piece.said)
+            left, done = b"", at
+            for start, stop, mark in spans:
+                if stop <= at or start >= end:
+                    continue
+                left += joined[done : max(start, at)] + (mark if start >= at else b"")
+                done = min(stop, end)
+            yield left + joined[done:end]
+            at = end
 
     def _replace(self, match: re.Match[bytes], found: set[str]) -> bytes:
         name, mark = self._marks[match.group()]
@@ -131,6 +215,13 @@ class RedactingStream:
         return b"".join(pieces)
 
 
+def _by_part(forms: list[bytes], part: slice) -> dict[bytes, list[bytes]]:
+    found: dict[bytes, list[bytes]] = {}
+    for form in forms:
+        found.setdefault(form[part], []).append(form)
+    return found
+
+
 def _mark_of(name: str, value: bytes) -> bytes:
     if _NAME.match(name) is None:
         raise UsageError("E-SECRET-NAME", f"not a name for a secret: {name!r}")
@@ -145,21 +236,25 @@ def _forms_of(value: bytes) -> set[bytes]:
     forms = {value}
     if len(value) < _MIN_ENCODED_SECRET_BYTES:
         return forms
-    forms |= set(_json_forms(value)) | set(_percent_forms(value)) | set(_base64_forms(value))
+    forms |= set(_escaped_forms(value)) | set(_percent_forms(value)) | set(_base64_forms(value))
     return {form for form in forms if len(form) >= _MIN_ENCODED_SECRET_BYTES}
 
 
-def _json_forms(value: bytes) -> Iterator[bytes]:
+def _escaped_forms(value: bytes) -> Iterator[bytes]:
     try:
         text = value.decode("utf-8")
     except UnicodeDecodeError:
         return
     for ascii_only in (True, False):
-        once = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
-        # a tool result often carries JSON inside a JSON string: escaped twice
-        for escaped in (once, json.dumps(once, ensure_ascii=ascii_only)[1:-1]):
+        escaped = text
+        # a tool result often carries JSON inside a JSON string, and an agent passes it on inside another
+        for _ in range(_MOST_NESTED):
+            escaped = json.dumps(escaped, ensure_ascii=ascii_only)[1:-1]
             yield escaped.encode()
             yield escaped.replace("/", "\\/").encode()
+    # as Python shows a text in an error message
+    shown = text.replace("\\", "\\\\")
+    yield from (shown.encode(), shown.replace("'", "\\'").encode())
     yield re.sub(r"[^A-Za-z0-9]", lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8", "surrogatepass")
 
 

@@ -30,7 +30,7 @@ from oyer.host.process_tree import (
     sweep_run,
     terminate_tree,
 )
-from oyer.host.processes import BoundedBytes, Child, Exit, base_environment, spawn
+from oyer.host.processes import BoundedBytes, Child, Exit, base_environment, last_words, spawn
 from oyer.host.removal import remove_tree
 from oyer.host.rundir import MAX_SOCKET_PATH_BYTES, RunDir, make_run_dir, open_run_dir
 from oyer.host.secrets_file import hide_secrets, read_secret, read_secret_env, read_secret_file
@@ -69,6 +69,7 @@ __all__ = [
     "end_with",
     "hide_secrets",
     "kill_started",
+    "last_words",
     "make_key_pair",
     "make_parents_beneath",
     "make_run_dir",

@@ -21,10 +21,13 @@ from typing import NamedTuple
 from oyer.host.pipes import PipeReader
 from oyer.host.process_table import ProcessInfo, process_info
 
-__all__ = ["BoundedBytes", "Child", "Exit", "base_environment", "is_ours", "spawn"]
+__all__ = ["BoundedBytes", "Child", "Exit", "base_environment", "is_ours", "last_words", "spawn"]
 
 _STDERR_HEAD_BYTES = 16 * 1024
 _STDERR_TAIL_BYTES = 48 * 1024
+
+_WITHIN_A_CHARACTER = bytes(range(0x80, 0xC0))
+"""UTF-8: what a character never begins with."""
 
 _ours: set[int] = set()
 """Pids that `spawn` started and whose exit it has not collected yet."""
@@ -71,6 +74,14 @@ class BoundedBytes:
         tail = bytes(self._tail[-self._tail_limit :]) if self._tail_limit else b""
         mark = b"\n[... %d bytes cut ...]\n" % self.cut_bytes if self.cut_bytes else b""
         return bytes(self._head) + mark + tail
+
+
+def last_words(output: bytes, limit_bytes: int) -> str:
+    """Return the end of an output for a message, with a note before it where something was cut off."""
+    if len(output) <= limit_bytes:
+        return output.decode("utf-8", "replace").strip()
+    tail = output[-limit_bytes:].lstrip(_WITHIN_A_CHARACTER)
+    return f"[... {len(output) - len(tail)} bytes cut ...] {tail.decode('utf-8', 'replace').rstrip()}"
 
 
 class Child:

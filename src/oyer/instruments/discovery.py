@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from oyer.errors import Blocked, ProtocolError
-from oyer.host import Child, Patience, PipeReader, PipeWriter, spawn, terminate_tree
+from oyer.host import Child, Patience, PipeReader, PipeWriter, last_words, spawn, terminate_tree
 from oyer.instruments.tap_settings import TappedServer
 from oyer.protocol import (
     CallFailed,
@@ -82,7 +82,7 @@ async def discover(
         stderr = await child.finish_stderr(steps.grace_s)
         child.release()
     if why or inquiry.listing is None:
-        tail = stderr[-_STDERR_IN_MESSAGE_BYTES:].decode("utf-8", "replace").strip()
+        tail = last_words(stderr, _STDERR_IN_MESSAGE_BYTES)
         said = f"; stderr: {tail}" if tail else ""
         raise Blocked("E-SERVER-ANSWER", f"{why} (ended: {end.exit}){said}", where=f"server:{server.name}")
     return inquiry.listing

@@ -14,7 +14,7 @@ import contextlib
 import errno
 
 from oyer.errors import HarnessError, OyerError, SubjectError
-from oyer.host import Child, Patience, TreeEnd, spawn, terminate_tree
+from oyer.host import Child, Patience, TreeEnd, last_words, spawn, terminate_tree
 from oyer.instruments.tap_deadlines import Waiting
 from oyer.instruments.tap_exchange import Exchange
 from oyer.instruments.tap_lane import Lane
@@ -261,7 +261,7 @@ class Connection:
         else:
             when = "before the subject was done with it"
         how = f"ended ({child.exit})" if on_its_own else "closed its streams"
-        tail = stderr[-_STDERR_IN_MESSAGE_BYTES:].decode("utf-8", "replace").strip()
+        tail = last_words(stderr, _STDERR_IN_MESSAGE_BYTES)
         self._blame_server(f"{how} {when}" + (f"; stderr: {tail}" if tail else ""))
 
     def _report_left(self, end: TreeEnd) -> None:

@@ -17,7 +17,7 @@ import aiohttp
 from aiohttp import web
 
 from oyer.errors import HarnessError, OyerError
-from oyer.host import new_token
+from oyer.host import last_words, new_token
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
@@ -231,7 +231,7 @@ class HttpTap:
         self._is_gone = True
         if self._served is None:
             return
-        stderr = self._served.child.stderr.value()[-_STDERR_IN_MESSAGE_BYTES:].decode("utf-8", "replace").strip()
+        stderr = last_words(self._served.child.stderr.value(), _STDERR_IN_MESSAGE_BYTES)
         told = f"ended ({self._served.child.exit}) before the subject was done with it"
         self._blame(told + (f"; stderr: {stderr}" if stderr else ""))
         for connection in list(self._open):

@@ -124,7 +124,7 @@ class Host:
                 "run": one.run,
                 "token": _digest(one.token),
                 "request": digest_of(one.raw),
-                "begins": self._redactor.apply(one.raw[:_SHOWN_LATE_BYTES])[0].decode("utf-8", "backslashreplace"),
+                "begins": self._redactor.keep(one.raw)[0][:_SHOWN_LATE_BYTES].decode("utf-8", "backslashreplace"),
             }
             for one in self._late
         ]

@@ -200,4 +200,5 @@ class ModelLoop:
 
 
 def _shown(body: bytes) -> str:
-    return repr(body[:_SHOWN].decode("utf-8", "replace"))
+    more = f" [... {len(body) - _SHOWN} bytes cut ...]" if len(body) > _SHOWN else ""
+    return repr(body[:_SHOWN].decode("utf-8", "replace")) + more

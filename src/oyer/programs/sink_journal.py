@@ -51,7 +51,7 @@ class SinkJournal:
         whole = dict(self._redactor.apply_value(body)) if self._redactor.active else dict(body)
         blobs: dict[str, bytes] = {}
         for name, raw in payloads.items():
-            kept, secrets = self._redactor.apply(raw)
+            kept, secrets = self._redactor.keep(raw)
             whole[name], blob = make_payload(kept, secrets)
             if blob is not None:
                 blobs[whole[name]["sha256"]] = blob

@@ -59,8 +59,9 @@ class Wire:
 
     def refused(self, response: Any, body: bytes, to: str = "") -> NoReturn:
         """Fail because of a status. `to` says what was refused where it was not a message."""
-        shown = body[:_SHOWN_BYTES].decode("utf-8", "replace")
-        self.fail(f"the server answered {response.status} {response.reason}{to}: {shown}")
+        shown, left = body[:_SHOWN_BYTES].decode("utf-8", "replace"), len(body) - _SHOWN_BYTES
+        more = f" [... {left} bytes cut ...]" if left > 0 else ""
+        self.fail(f"the server answered {response.status} {response.reason}{to}: {shown}{more}")
 
     def connect(self, limit_s: float = _CONNECT_S) -> Any:
         """Make one connection. Raises: WireFailed."""

@@ -116,7 +116,7 @@ def _placeholders(case: Case, path: Path, text: str) -> Iterator[Breach]:
             sink, _, what = rest.partition(".")
             if sink not in case.sinks or case.sinks[sink].kind != "http" or what not in ("url", "token"):
                 yield Breach(path, "E-PLACEHOLDER", f"{{{name}}} names no url or token of a declared http sink")
-        elif family not in ("python", "world", "random"):
+        elif family not in ("python", "world", "random", "secret"):
             yield Breach(path, "E-PLACEHOLDER", f"{{{name}}} is no known placeholder")
 
 

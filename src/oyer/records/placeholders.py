@@ -27,7 +27,15 @@ __all__ = [
     "names_in_tree",
 ]
 
-PLACEHOLDER_FORMS: Final = ("python", "world", "var.NAME", "random.NAME", "sink.NAME.url", "sink.NAME.token")
+PLACEHOLDER_FORMS: Final = (
+    "python",
+    "world",
+    "var.NAME",
+    "random.NAME",
+    "secret.NAME",
+    "sink.NAME.url",
+    "sink.NAME.token",
+)
 
 _BRACED = re.compile(r"(\{+)([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*)(\}+)")
 

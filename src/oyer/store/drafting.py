@@ -60,7 +60,7 @@ def draft_one(body: dict[str, Any], raw: bytes | None, redactor: Redactor) -> Dr
 
 
 def _payload(raw: bytes, redactor: Redactor, blobs: dict[str, bytes]) -> dict[str, Any]:
-    kept, names = redactor.apply(raw)
+    kept, names = redactor.keep(raw)
     payload, blob = make_payload(kept, names)
     if blob is not None:
         blobs[payload["sha256"]] = blob

@@ -134,7 +134,7 @@ class _Recorder:
         return self._poison is not None
 
     def kept(self, raw: bytes) -> tuple[str, int]:
-        redacted, _ = self._redactor.apply(raw)
+        redacted, _ = self._redactor.keep(raw)
         return digest_of(redacted), len(redacted)
 
     def record(

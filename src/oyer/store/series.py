@@ -99,7 +99,8 @@ class SeriesStore:
             files[f"pins/{digest_hex(digest)}.json"] = content
         for name, content in files.items():
             if redactor.holds_secret(content):
-                raise UsageError("E-STORE-SECRET", "the record holds a registered secret", where=name)
+                hint = "where a case needs it, write {secret.NAME}; elsewhere leave it out"
+                raise UsageError("E-STORE-SECRET", "the record holds a registered secret", where=name, hint=hint)
         _require_empty(path)
         with write_errors(path):
             _create_root(path)

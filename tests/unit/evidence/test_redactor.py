@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
+import zlib
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
+import zstandard
 
 from oyer.errors import UsageError
 from oyer.evidence import RedactingStream, Redactor
@@ -82,3 +86,80 @@ def test_without_secrets_nothing_is_held_back() -> None:
     stream = RedactingStream(Redactor({}))
     assert stream.feed(b"abc") == b"abc"
     assert stream.finish() == b""
+
+
+LONG = b"canary-0123456789-abcdefghij"
+KEEPER = Redactor({"LONG": LONG, "ODD": 'q"u\\o/t-é-abcdefgh'.encode()})
+MARK = KEEPER.apply(LONG)[0]
+
+
+@pytest.mark.parametrize("depth", range(5))
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_secret_is_found_however_deep_it_is_escaped(depth: int, ascii_only: bool) -> None:
+    text = 'q"u\\o/t-é-abcdefgh'
+    for _ in range(depth):
+        text = json.dumps({"inner": text}, ensure_ascii=ascii_only)
+    kept, names = KEEPER.keep(text.encode())
+    assert names == ("ODD",) and b"abcdefgh" not in kept
+
+
+def test_a_secret_in_an_error_message_of_python_is_found() -> None:
+    assert KEEPER.keep(repr({"key": 'q"u\\o/t-é-abcdefgh'}).encode())[1] == ("ODD",)
+    assert KEEPER.keep(repr("it's q\"u\\o/t-é-abcdefgh").encode())[1] == ("ODD",)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, zstandard.ZstdCompressor().compress])
+def test_a_packed_body_that_holds_a_secret_is_replaced_whole(pack: Callable[[bytes], bytes]) -> None:
+    assert KEEPER.keep(pack(b"it is " + LONG + b"!" * 500)) == (MARK, ("LONG",))
+    clean = pack(b"nothing")
+    assert KEEPER.keep(clean) == (clean, ())
+    assert KEEPER.keep(pack(pack(LONG))) == (MARK, ("LONG",))
+
+
+def test_a_packed_body_that_breaks_off_is_searched_as_far_as_it_can_be_read() -> None:
+    assert KEEPER.keep(gzip.compress(LONG + bytes(range(256)) * 40)[:-200])[1] == ("LONG",)
+    assert KEEPER.keep(b"\x1f\x8b\x08 no gzip at all") == (b"\x1f\x8b\x08 no gzip at all", ())
+
+
+def streamed(*texts: str) -> bytes:
+    return b"".join(
+        b"data: %s\n\n" % json.dumps({"choices": [{"delta": {"content": text}}]}).encode() for text in texts
+    )
+
+
+@pytest.mark.parametrize("size", range(1, 15))
+def test_a_secret_spread_over_the_events_of_a_stream_leaves_each_of_them(size: int) -> None:
+    text = f"before {LONG.decode()} after {LONG.decode()}"
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    kept, names = KEEPER.keep(streamed(*pieces) + b"data: [DONE]\n\n")
+    said = [json.loads(line[6:])["choices"][0]["delta"]["content"] for line in kept.split(b"\n\n")[:-2]]
+    assert names == ("LONG",) and "".join(said) == text.replace(LONG.decode(), MARK.decode())
+    assert len(said) == len(pieces)
+
+
+def test_a_stream_without_a_secret_keeps_every_byte() -> None:
+    raw = b'data: {"a" : "caf\\u00e9",  "n": 1.0}\r\n\r\n: comment\ndata: {"a": "\\/"}\n\n'
+    assert KEEPER.keep(raw) == (raw, ())
+    assert KEEPER.keep(b"data: {broken\ndata: [\ndata: }}}]]\n") == (b"data: {broken\ndata: [\ndata: }}}]]\n", ())
+
+
+def test_a_secret_spread_over_the_members_of_an_array_is_found() -> None:
+    raw = json.dumps([{"parts": [{"text": LONG.decode()[:9]}]}, {"parts": [{"text": LONG.decode()[9:]}]}]).encode()
+    kept, names = KEEPER.keep(raw)
+    assert names == ("LONG",) and [one["parts"][0]["text"] for one in json.loads(kept)] == [MARK.decode(), ""]
+
+
+@pytest.mark.parametrize("kept_bytes", range(14, len(LONG)))
+def test_what_a_cut_leaves_of_a_secret_is_taken_for_it(kept_bytes: int) -> None:
+    assert KEEPER.keep(b"so " + LONG[:kept_bytes]) == (b"so " + MARK, ("LONG",))
+    assert KEEPER.keep(LONG[-kept_bytes:] + b" so") == (MARK + b" so", ("LONG",))
+    note = b"\n[... 12 bytes cut ...]\n"
+    middle = LONG[:kept_bytes] + note + LONG[-kept_bytes:]
+    assert KEEPER.keep(b"a " + middle + b" z") == (b"a " + MARK + note + MARK + b" z", ("LONG",))
+    assert KEEPER.apply_value(["so " + LONG[:kept_bytes].decode()]) == ["so " + MARK.decode()]
+
+
+def test_less_than_half_of_a_secret_is_no_secret() -> None:
+    assert KEEPER.keep(b"so " + LONG[:13]) == (b"so " + LONG[:13], ())
+    assert KEEPER.keep(LONG[-13:]) == (LONG[-13:], ())
+    assert Redactor({}).keep(LONG) == (LONG, ())

@@ -18,6 +18,7 @@ from gateway_kit import ASK, KEY
 from model_streams import APIS, ASKS, FINISH, PATHS, STREAMS, USAGE, WHOLE, sse
 from waiting import leap, until
 
+from oyer.instruments.gateway_answer import Progress
 from oyer.instruments.gateway_keys import KeyWatch
 from oyer.instruments.gateway_upstream import next_piece, target_url
 
@@ -274,6 +275,38 @@ async def test_a_key_in_a_stream_reaches_neither_subject_nor_record(lab: Any, to
 
 def events(shown: str) -> list[str]:
     return [event for event in shown.split("\n\n") if "choices" in event]
+
+
+@pytest.mark.parametrize("ends", ["the subject leaves", "the attempt ends"])
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+async def test_a_key_that_came_before_an_exchange_was_broken_off_stays_out(
+    lab: Any, kind: str, ends: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = [f'data: {{"x": "a word before {KEY[:9]}', f'{KEY[9:]}", ']
+    async with lab({"pieces": told, "then": "stay", "headers": {"Content-Type": kind}}) as bench:
+        came: list[Progress] = []
+        exchange = bench.gateway._source.exchange
+
+        async def watched(asking: Any, progress: Progress, passing: Any) -> Any:
+            came.append(progress)
+            return await exchange(asking, progress, passing)
+
+        monkeypatch.setattr(bench.gateway._source, "exchange", watched)
+        address = urlsplit(bench.door.base_url)
+        _, writer = await asyncio.open_connection(address.hostname, address.port)
+        body = json.dumps(ASK).encode()
+        head = f"POST {address.path}/chat/completions HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        head += f"Authorization: Bearer {bench.door.key}\r\nContent-Length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        await until(lambda: bool(came) and KEY.encode() in came[0].body)
+        if ends == "the subject leaves":
+            writer.transport.abort()
+        else:
+            await bench.gateway.stop()
+            writer.close()
+        await until(lambda: bool(bench.journal.of("model.response")))
+        kept = bench.journal.raw(bench.journal.of("model.response")[0])
+        assert b"[upstream key]" in kept and KEY[:9].encode() not in kept and bench.response()["complete"] is False
 
 
 async def test_a_key_in_an_encoded_answer_is_found_too(lab: Any) -> None:
