@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +13,10 @@ from oyer.cli.commands import COMMANDS
 from oyer.cli.options import json_option
 from oyer.cli.secret_options import secret_option
 from oyer.cli.selection import selection_options
+
+if TYPE_CHECKING:
+    from oyer.cli.selection import Selection
+    from oyer.engine import Registered
 
 __all__ = ["command"]
 
@@ -70,19 +75,11 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     from oyer.cli.gating import exit_code
     from oyer.cli.locks import require_locked
     from oyer.cli.places import new_series_path
-    from oyer.cli.planning import planned_selection
     from oyer.cli.plugins import plugin_paths
     from oyer.cli.running import INTERRUPTED, announce, judged_of, outcome_value_of, run
-    from oyer.cli.secret_options import read_secrets
-    from oyer.cli.selection import select
     from oyer.cli.terminal import print_json
 
-    registered = None
-    if options["plan"] is not None:
-        selection, registered = planned_selection(options["plan"], names, options, click.get_current_context())
-    else:
-        selection = select(names, options)
-    selection = selection._replace(secrets=read_secrets(options["secrets"]))
+    selection, registered = _selected(names, options)
     project = selection.project
     out = new_series_path(options["out"], under=None if project is None else project.out())
     jobs = options["jobs"] or (project.project.defaults.jobs if project is not None else None) or 1
@@ -111,3 +108,17 @@ def command(names: tuple[str, ...], as_json: bool, **options: Any) -> int:
     else:
         announce(outcome, selection.cases, judged, more=() if told is None else told.page())
     return code
+
+
+def _selected(names: tuple[str, ...], options: Mapping[str, Any]) -> tuple[Selection, Registered | None]:
+    """Return what is to run, by its plan or by its names, with the secrets that were given for it."""
+    from oyer.cli.planning import planned_selection
+    from oyer.cli.secret_options import read_secrets
+    from oyer.cli.selection import select
+
+    registered = None
+    if options["plan"] is not None:
+        selection, registered = planned_selection(options["plan"], names, options, click.get_current_context())
+    else:
+        selection = select(names, options)
+    return selection._replace(secrets=read_secrets(options["secrets"])), registered

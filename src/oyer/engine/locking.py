@@ -13,10 +13,11 @@ from types import MappingProxyType
 from typing import Any
 
 from oyer.engine.looking import look_at_all
-from oyer.engine.opening import list_server, require_secrets
+from oyer.engine.opening import list_server
 from oyer.engine.place import Placement
 from oyer.engine.request import CaseSource
 from oyer.engine.stopping import to_the_end
+from oyer.engine.withholding import require_secrets
 from oyer.errors import Blocked, ProtocolError
 from oyer.evidence import Redactor
 from oyer.host import RunDir, copy_world, make_run_dir, sweep_run, take_snapshot

@@ -12,11 +12,12 @@ from oyer.engine.blindness import require_blind
 from oyer.engine.context import identity_of
 from oyer.engine.environment import isolation_problem, observe_environment, pin_set
 from oyer.engine.looking import look_at_all
-from oyer.engine.place import Placement, place_server, secrets_in
+from oyer.engine.place import Placement, place_server
 from oyer.engine.planning import build_requested, plan_request, require_registered
 from oyer.engine.request import CaseSource, RunRequest
 from oyer.engine.stopping import to_the_end
-from oyer.errors import Blocked, Problem, RecordError, UsageError
+from oyer.engine.withholding import require_secrets, secrets_of, without_secrets
+from oyer.errors import Blocked, Problem, RecordError
 from oyer.evidence import LEDGER_VERSION, VOCABULARY, Redactor
 from oyer.host import (
     Patience,
@@ -47,7 +48,7 @@ from oyer.records import (
 from oyer.store import SeriesStore
 from oyer.subjects import SubjectIdentity
 
-__all__ = ["Opening", "list_server", "open_series", "require_secrets", "secrets_of"]
+__all__ = ["Opening", "list_server", "open_series"]
 
 NOWHERE = "http://127.0.0.1:9/"
 """The discard port: while tools are only listed, no sink is up, and an effect must lead nowhere."""
@@ -77,10 +78,7 @@ class _Seen(NamedTuple):
 
 async def open_series(request: RunRequest) -> Opening:
     """Pin and write everything that is fixed before the first trial. Raises: UsageError, RecordError, HarnessError."""
-    if request.registered is not None:
-        require_registered(request, await asyncio.to_thread(plan_request, request))
-    build_requested(request, {})
-    require_secrets(request.cases, request.secrets)
+    await _require_runnable(request)
     redactor = Redactor(secrets_of(request))
     series = f"s{new_run_id()[1:]}"
     _require_tools(request.cases, seen := await _look_at_all(request, redactor))
@@ -139,35 +137,16 @@ async def open_series(request: RunRequest) -> Opening:
     return Opening(series, store, plan, pinned, identities)
 
 
+async def _require_runnable(request: RunRequest) -> None:
+    """Refuse what can be refused before anything starts. Raises: UsageError, RecordError."""
+    if request.registered is not None:
+        require_registered(request, await asyncio.to_thread(plan_request, request))
+    build_requested(request, {})
+    require_secrets(request.cases, request.secrets)
+
+
 async def _look_at_all(request: RunRequest, redactor: Redactor) -> dict[str, _Seen]:
     return dict(await look_at_all(request.cases, lambda source: _look(source, request, redactor)))
-
-
-def require_secrets(sources: Sequence[CaseSource], given: Mapping[str, str]) -> None:
-    """Refuse every case that wants a secret which nobody gave. Raises: UsageError with all of them."""
-    problems = [
-        Problem("E-SECRET-UNSET", f"case {source.case.id} wants {{secret.{name}}}, and nobody gave it", "--secret",
-                f"--secret {name} takes it from the environment, --secret {name}=FILE from a file of mode 0600")
-        for source in sources
-        for name in secrets_in(source.case)
-        if name not in given
-    ]  # fmt: skip
-    if problems:
-        raise UsageError.of(problems)
-
-
-def secrets_of(request: RunRequest) -> dict[str, bytes]:
-    """Return what may stand nowhere in a series, by name. Two keys of one name are two secrets."""
-    secrets = {name: value.encode() for name, value in request.secrets.items()}
-    for spec in request.subjects:
-        if not spec.key or spec.key.encode() in secrets.values():
-            continue
-        name, number = spec.key_name, 1
-        while name in secrets:
-            number += 1
-            name = f"{spec.key_name}-{number}"
-        secrets[name] = spec.key.encode()
-    return secrets
 
 
 def _keep(pins: dict[str, bytes], record: Record) -> str:
@@ -222,22 +201,11 @@ async def _look(source: CaseSource, request: RunRequest, redactor: Redactor) -> 
         world = await asyncio.to_thread(take_snapshot, rundir.world)
         found = {name: await _tool_pin(source, name, rundir, request.secrets) for name in source.case.servers}
         # What a server says of itself may be what it was given; a pin is kept, so it is redacted before it is one.
-        tools = {name: _without_secrets(pin, redactor) for name, (pin, _) in found.items()}
+        tools = {name: without_secrets(pin, redactor) for name, (pin, _) in found.items()}
         return _Seen(tools, world.digest, {name: schemas for name, (_, schemas) in found.items()})
     finally:
         await sweep_run(str(rundir.root))
         await to_the_end(asyncio.to_thread(rundir.remove))
-
-
-def _without_secrets(pin: ToolPin, redactor: Redactor) -> ToolPin:
-    if not redactor.active:
-        return pin
-    return pin.model_copy(
-        update={
-            "problem": redactor.apply_value(pin.problem),
-            "tools": tuple(redactor.apply_value(pin.tools)),
-        }
-    )
 
 
 async def list_server(

@@ -27,12 +27,13 @@ from oyer.adjudicate import (
 )
 from oyer.engine.attempt import run_attempt
 from oyer.engine.context import AttemptPlan, SeriesContext, identity_of
-from oyer.engine.opening import Opening, open_series, secrets_of
+from oyer.engine.opening import Opening, open_series
 from oyer.engine.replaying import Recording
 from oyer.engine.request import OnProgress, Progress, RunRequest, SeriesOutcome
 from oyer.engine.ruling import Ruling
 from oyer.engine.sinks import Sinks, late_texts
 from oyer.engine.stopping import Stop
+from oyer.engine.withholding import secrets_of
 from oyer.errors import UsageError
 from oyer.evidence import check_ledger
 from oyer.host import become_subreaper, reap_orphans, sweep_stale_runs
