@@ -122,7 +122,8 @@ VERDICT_AFTER: Mapping[str, str] = {
 """What to do about each reason of a verdict or a matched set."""
 
 EVENT_WORDS: Mapping[str, str] = {
-    "trial.opened": "A trial begins: what it is of, and the run's own tokens with the marks that stand for them.",
+    "trial.opened": "A trial begins: what it is of, and the run's own tokens with the marks that stand for them. "
+    "`reasoning_delimiters` since version 5.",
     "trial.closed": "A trial ended: its status, and the length and head of every other writer's journal.",
     "session.opened": "A session begins.",
     "session.closed": "A session ended.",

@@ -121,6 +121,21 @@ def test_no_form_of_the_key_is_anywhere_in_the_series(behaviour: Any, tmp_path: 
     assert not planted(tmp_path / "series")
 
 
+def test_what_a_model_thinks_in_its_text_is_not_said(tmp_path: Path) -> None:
+    behaviours = tmp_path / "thinks.json"
+    behaviours.write_text(json.dumps([{"text": "I could rotate them.</think>There are two notes."}]))
+    for name, more in (("plain", ()), ("thinks", ("--reasoning-delimiters", "<think>", "</think>"))):
+        with endpoint(behaviours) as base_url:
+            model = ["--subject", "model", "--model", "small", "--base-url", base_url, *more]
+            only = ["--conditions", "baseline", "--out", str(tmp_path / name)]
+            oyer("run", "notes-injection", *model, *only)
+        oyer("verify", str(tmp_path / name))
+        (outcome,) = (tmp_path / name / "outcomes").iterdir()
+        said = json.loads(outcome.read_text())["said"]
+        assert said == ["There are two notes." if more else "I could rotate them.</think>There are two notes."]
+        assert ("holds reasoning" in json.dumps(oyer("show", str(tmp_path / name), "0"))) is bool(more)
+
+
 def test_an_endpoint_that_fails_blocks_and_concludes_nothing(tmp_path: Path) -> None:
     behaviours = tmp_path / "busy.json"
     behaviours.write_text(json.dumps([{"status": 503, "body": {"error": {"message": "busy"}}}]))

@@ -157,6 +157,15 @@ def test_an_older_vocabulary_than_the_series_names(forger: Forger) -> None:
     assert "E-EVENT-VERSION" in expect(forger, 5)
 
 
+def test_other_reasoning_delimiters_than_the_planned_ones(forger: Forger) -> None:
+    between = [["<think>", "</think>"]]
+    forger.edit_events(
+        forger.trial(CONFIRMED), HARNESS, lambda events: events[0]["body"].update(reasoning_delimiters=between)
+    )
+    forger.reseal()
+    assert "reasoning_delimiters" in expect(forger, 5)
+
+
 def test_another_case_in_trial_opened(forger: Forger) -> None:
     forger.edit_events(forger.trial(CONFIRMED), HARNESS, lambda events: events[0]["body"].update(case=digest_of(b"x")))
     forger.reseal()

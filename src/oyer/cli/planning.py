@@ -211,9 +211,14 @@ def _subject(name: str, plan: Plan, options: Mapping[str, Any], project: PlacedP
     own = None if project is None or name == "model" else project.subject(name)
     if model is None:
         return own or SubjectSpec(name)
-    parameters = plain(model)["parameters"]
     settings = ModelSettings(
-        model.name, model.base_url, parameters, system=model.system, reports=dict(model.reports), api=model.api
+        model.name,
+        model.base_url,
+        plain(model)["parameters"],
+        system=model.system,
+        reports=dict(model.reports),
+        api=model.api,
+        reasoning_delimiters=model.reasoning_delimiters,
     )
     key = own.key if own is not None else read_key(options)
     named = own.key_name if own is not None else options["key_env"] or "MODEL_KEY"

@@ -180,6 +180,7 @@ def _spec(name: str, subject: ProjectSubject, base: Path) -> SubjectSpec:
         system=subject.system,
         reports=dict(subject.reports),
         api=subject.api,
+        reasoning_delimiters=subject.reasoning_delimiters,
     )
     key = None
     if subject.key_env is not None or subject.key_file is not None:

@@ -61,6 +61,13 @@ _OPTIONS = (
         help="The name under which answers for a requested model come; another is PIN_DRIFT. For auxiliary models too.",
     ),
     click.option(
+        "--reasoning-delimiters",
+        nargs=2,
+        multiple=True,
+        metavar="OPEN CLOSE",
+        help="Between which texts the model thinks in its own text: kept, and never taken for what it said.",
+    ),
+    click.option(
         "--qualifications",
         type=click.Path(path_type=Path),
         default=Path("qualifications"),
@@ -85,6 +92,7 @@ FIXED = {
     "model_seed": "--model-seed",
     "params": "--param",
     "reports": "--reports",
+    "reasoning_delimiters": "--reasoning-delimiters",
 }
 """What a plan fixes: the name of each option's value, and the option."""
 
@@ -244,6 +252,9 @@ def _subject(name: str, model: SubjectSpec | None, project: PlacedProject | None
     return SubjectSpec(name)
 
 
+_REPEATED = (("param", "params"), ("reports", "reports"), ("reasoning-delimiters", "reasoning_delimiters"))
+
+
 def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
     from oyer.engine import SubjectSpec
     from oyer.errors import UsageError
@@ -252,7 +263,7 @@ def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
     flags = ("model", "base_url", "api", "key_env", "key_file", "system")
     named = [flag for flag in flags if options.get(flag) is not None]
     if not wanted:
-        given = [*named, *(flag for flag, name in (("param", "params"), ("reports", "reports")) if options[name])]
+        given = [*named, *(flag for flag, name in _REPEATED if options[name])]
         if given:
             flag = "--" + given[0].replace("_", "-")
             raise UsageError("E-SUBJECT-MODEL", f"{flag} is for --subject model, which is not named", where=flag)
@@ -265,6 +276,7 @@ def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
         system=options["system"],
         reports=_reports(options),
         api=api,
+        reasoning_delimiters=_delimiters(options),
     )
     _require_endpoint(model.base_url)
     return SubjectSpec("model", model=model, key=read_key(options), key_name=options.get("key_env") or "MODEL_KEY")
@@ -315,6 +327,16 @@ def _reports(options: Mapping[str, Any]) -> dict[str, str]:
             raise UsageError("E-SUBJECT-REPORTS", told, where="--reports", hint="for instance gpt-x=gpt-x-2026-01-31")
         found[name] = reported
     return found
+
+
+def _delimiters(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    from oyer.errors import UsageError
+
+    given = tuple((opening, closing) for opening, closing in options["reasoning_delimiters"])
+    if not all(opening and closing for opening, closing in given):
+        where = "--reasoning-delimiters"
+        raise UsageError("E-SUBJECT-REASONING", "a delimiter is an empty text", where=where, hint="<think> </think>")
+    return given
 
 
 def _parameters(options: Mapping[str, Any], api: ModelApiName) -> dict[str, Any]:

@@ -262,6 +262,9 @@ class _Attempt:
             "masks": dict(self.placement.masks),
             "random": dict(self.placement.drawn),
         }
+        model = self.plan.spec.model
+        if model is not None and model.reasoning_delimiters:
+            body["reasoning_delimiters"] = [list(pair) for pair in model.reasoning_delimiters]
         if pinned.world is not None:
             body["fixture_digest"] = pinned.world
         self.journal.record("trial.opened", body, sync=True)

@@ -23,7 +23,7 @@ from oyer.records import (
     digest,
     with_names,
 )
-from oyer.subjects import SubjectIdentity
+from oyer.subjects import ModelSettings, SubjectIdentity
 
 __all__ = [
     "dependencies",
@@ -106,7 +106,7 @@ def observe_environment(
     tools: Mapping[str, ToolPin],
     *,
     world_digest: str | None,
-    endpoint: str | None,
+    model: ModelSettings | None,
     admits: Admits | None = None,
 ) -> Environment:
     """Pin everything about the subject and its surroundings as it stands now."""
@@ -118,7 +118,7 @@ def observe_environment(
             revision=identity.revision if identity.revision != "unidentified" else None,
             identified=identity.revision != "unidentified",
             model=identity.model,
-            endpoint=endpoint,
+            endpoint=model.base_url if model is not None else None,
             parameters=dict(identity.parameters),
         ),
         prompts=prompts_digest(case),
@@ -129,6 +129,7 @@ def observe_environment(
         harness=harness(),
         python=sys.version.split()[0],
         state=world_digest,
+        reasoning_delimiters=model.reasoning_delimiters if model is not None else (),
         budgets=case.budget.model_dump(mode="json"),
         policy=case.hardened.model_dump(mode="json") if case.hardened else {},
         isolation=case.isolation,

@@ -101,7 +101,7 @@ async def open_series(request: RunRequest) -> Opening:
                 identity,
                 found.tools,
                 world_digest=found.world_digest,
-                endpoint=spec.model.base_url if spec.model else None,
+                model=spec.model,
                 admits=request.admits,
             )
             pin = pin_set(source.loaded.digest, environment, identity, spec.model.reports if spec.model else {})

@@ -38,6 +38,7 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
             system=spec.model.system,
             reports=dict(spec.model.reports),
             api=spec.model.api,
+            reasoning_delimiters=spec.model.reasoning_delimiters,
         )
         for spec in request.subjects
         if spec.model is not None

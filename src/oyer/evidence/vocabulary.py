@@ -51,6 +51,8 @@ SINCE: Mapping[str, int] = MappingProxyType({"world.read": 2})
 _TURNS_SINCE = 3
 _STREAMS_SINCE = 4
 _MARKS_SINCE = 5
+_MARKED = frozenset({"model.request", "model.response", "trial.opened"})
+_MARKS = frozenset({"reasoning_delimiters", "unread"})
 _OF_STREAMS = frozenset({"content_encoding", "content_type", "first_byte_ns"})
 _CACHED = frozenset({"cache_read", "cache_write"})
 
@@ -59,7 +61,7 @@ def since(kind: str, body: Mapping[str, Any]) -> int:
     """Return the version that brought events like this one: by their kind, some by what they hold."""
     if kind.startswith("world.") and body.get("phase") == TURN:
         return _TURNS_SINCE
-    if kind in ("model.request", "model.response") and "unread" in body:
+    if kind in _MARKED and not _MARKS.isdisjoint(body):
         return _MARKS_SINCE
     if kind == "model.response" and not (_OF_STREAMS.isdisjoint(body) and _CACHED.isdisjoint(body.get("usage") or ())):
         return _STREAMS_SINCE

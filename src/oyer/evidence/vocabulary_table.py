@@ -96,6 +96,7 @@ TABLE: dict[str, dict[str, Any]] = {
         "world_digest?": _Digest | None,
         "random?": dict[str, str | _Int],
         "fixture_digest?": _Digest,
+        "reasoning_delimiters?": tuple[tuple[str, str], ...],
     },
     "trial.closed": {
         "status": _STATUS,

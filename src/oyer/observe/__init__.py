@@ -57,6 +57,7 @@ from oyer.observe.texts import (
     printable,
     result_of,
     strings_in,
+    without_reasoning,
 )
 from oyer.observe.trial import Fetch, TrialEvidence, read_trial, trial_of
 from oyer.observe.windows import Span, WindowFacts, look_after, settled_span, span_of, turns_unproven
@@ -146,4 +147,5 @@ __all__ = [
     "trial_of",
     "turns_unproven",
     "unread_words",
+    "without_reasoning",
 ]

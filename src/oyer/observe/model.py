@@ -15,6 +15,7 @@ from oyer.observe.coding import decoded
 from oyer.observe.texts import any_holds, json_or_none, printable, strings_in
 from oyer.observe.trial import TrialEvidence
 from oyer.protocol import Defect, ModelApi, api_of, read_answer
+from oyer.records import Delimiters
 
 __all__ = [
     "ModelExchange",
@@ -55,6 +56,7 @@ class ModelExchange(NamedTuple):
     complete: bool
     tokens: int | None
     path: str = ""
+    delimiters: Delimiters = ()
     answer_unread: str | None = None
 
     @property
@@ -108,6 +110,7 @@ def _asked(evidence: TrialEvidence, event: Event) -> ModelExchange:
         complete=False,
         tokens=None,
         path=body["path"],
+        delimiters=evidence.reasoning_delimiters,
     )
 
 
@@ -202,7 +205,8 @@ def holds(exchange: ModelExchange, value: Any, text: str) -> bool:
     reasoning = exchange.api.reasoning if exchange.api is not None else None
     if reasoning is None:
         return any_holds(strings_in(value), text)
-    return any_holds(strings_in(value, hidden=reasoning.names, marked=reasoning.marks), text)
+    between = exchange.delimiters
+    return any_holds(strings_in(value, hidden=reasoning.names, marked=reasoning.marks, delimiters=between), text)
 
 
 def asked_calls(exchange: ModelExchange) -> tuple[tuple[str, Any], ...]:

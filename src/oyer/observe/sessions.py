@@ -7,13 +7,18 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from oyer.observe.texts import without_reasoning
 from oyer.observe.trial import HARNESS, TrialEvidence
+from oyer.records import Delimiters
 
 __all__ = ["Authored", "Turn", "mask", "read_authored", "read_turns"]
 
 
 class Turn(NamedTuple):
-    """One turn: what was sent, what the subject said, and who ended it (None where nothing came back)."""
+    """One turn: what was sent, what the subject said, and who ended it (None where nothing came back).
+
+    What it thought between declared delimiters it did not say.
+    """
 
     session: str | None
     number: int
@@ -62,10 +67,17 @@ def read_turns(evidence: TrialEvidence) -> tuple[Turn, ...]:
             turns[-1] = turns[-1]._replace(
                 received_ref=event.ref,
                 t_received_ns=event.t_mono_ns,
-                said=evidence.payload(event),
+                said=_spoken(evidence.payload(event), evidence.reasoning_delimiters),
                 ended_by=event.body["ended_by"],
             )
     return tuple(turns)
+
+
+def _spoken(raw: bytes | None, delimiters: Delimiters) -> bytes | None:
+    """Return what was said without what was thought between the delimiters; bytes that hold none stay as they are."""
+    if raw is None or not any(mark.encode() in raw for pair in delimiters for mark in pair):
+        return raw
+    return without_reasoning(raw.decode("utf-8", "backslashreplace"), delimiters).encode()
 
 
 def mask(text: str, masks: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from oyer.errors import ProtocolError
 from oyer.observe.matching import field_of
 from oyer.protocol import Message, Noise, escape_text, loads, parse_message
-from oyer.records import Value
+from oyer.records import Delimiters, Value
 
 __all__ = [
     "answer_texts",
@@ -25,7 +25,12 @@ __all__ = [
     "printable",
     "result_of",
     "strings_in",
+    "without_reasoning",
 ]
+
+
+_MODELS_ROLES = ("assistant", "model")
+"""Whose messages are the model's own, in the APIs that are understood."""
 
 
 def printable(text: str) -> str:
@@ -63,30 +68,67 @@ def one_reading(raw: bytes) -> bool | None:
     return None
 
 
-def strings_in(value: Any, *, hidden: Collection[str] = (), marked: Collection[str] = ()) -> Iterator[str]:
+def without_reasoning(text: str, delimiters: Delimiters) -> str:
+    """Return what a text says outside of reasoning.
+
+    A stretch that is never closed goes on to the end. Before one that was never opened all is reasoning: chat templates
+    write the beginning themselves, so that the text shows its end only.
+    """
+    for opening, closing in delimiters:
+        text = "".join(_outside(text, opening, closing))
+    return text
+
+
+def _outside(text: str, opening: str, closing: str) -> list[str]:
+    said: list[str] = []
+    at = 0
+    begins, ends = text.find(opening), text.find(closing)
+    while begins >= 0 or ends >= 0:
+        if ends >= 0 and (begins < 0 or ends < begins):
+            said.clear()
+            at = ends + len(closing)
+        else:
+            said.append(text[at:begins])
+            ends = text.find(closing, begins + len(opening))
+            if ends < 0:
+                return said
+            at = ends + len(closing)
+        ends = text.find(closing, at)
+        begins = text.find(opening, at) if 0 <= begins < at else begins
+    return [*said, text[at:]]
+
+
+def strings_in(
+    value: Any, *, hidden: Collection[str] = (), marked: Collection[str] = (), delimiters: Delimiters = ()
+) -> Iterator[str]:
     """Yield every string and key of a JSON value, and those of JSON inside strings, unescaped.
 
     Members named in `hidden`, objects whose `type` is, and objects in which a member named in `marked` is true, are
-    passed over with everything below them.
+    passed over with everything below them. What a model says (objects whose `role` is its own) is read without what
+    stands between `delimiters`.
     """
     stack = [value]
-    while stack:
-        item = stack.pop()
+    own: list[Any] = []
+    while stack or own:
+        spoken = not stack
+        item = own.pop() if spoken else stack.pop()
         if isinstance(item, str):
+            item = without_reasoning(item, delimiters) if spoken else item
             yield item
             if item.lstrip(" \t\r\n")[:1] in ("{", "["):
                 inner = json_or_none(item.encode("utf-8", "surrogatepass"))
                 if isinstance(inner, dict | list):
-                    stack.append(inner)
+                    (own if spoken else stack).append(inner)
         elif isinstance(item, dict):
             kind = item.get("type")
             if (isinstance(kind, str) and kind in hidden) or any(item.get(mark) is True for mark in marked):
                 continue
             shown = [key for key in item if key not in hidden]
             yield from shown
-            stack.extend(item[key] for key in shown)
+            its = own if spoken or (delimiters and item.get("role") in _MODELS_ROLES) else stack
+            its.extend(item[key] for key in shown)
         elif isinstance(item, list):
-            stack.extend(item)
+            (own if spoken else stack).extend(item)
 
 
 def any_holds(strings: Iterable[str], text: str) -> bool:

@@ -24,6 +24,7 @@ from oyer.evidence import (
     payload_bytes,
     split_ref,
 )
+from oyer.records import Delimiters
 
 __all__ = ["HARNESS", "Fetch", "TrialEvidence", "read_trial", "trial_of"]
 
@@ -80,6 +81,12 @@ class TrialEvidence:
     def masks(self) -> Mapping[str, str]:
         """Run tokens to their placeholders, as recorded when the trial opened."""
         return {} if self.opened is None else self.opened["masks"]
+
+    @property
+    def reasoning_delimiters(self) -> Delimiters:
+        """Between which texts the subject thinks in its own text, as recorded when the trial opened."""
+        told = () if self.opened is None else self.opened.get("reasoning_delimiters", ())
+        return tuple((opening, closing) for opening, closing in told)
 
     def events(self, writer: str, *kinds: str) -> tuple[Event, ...]:
         """Return the good events of one writer, in order, of these kinds (all without any)."""

@@ -115,7 +115,17 @@ from oyer.records.outcome import (
     SegmentOutcome,
     TrialError,
 )
-from oyer.records.pins import Admits, Environment, Hardware, Harness, PinSet, SubjectPin, ToolPin, pin_differences
+from oyer.records.pins import (
+    Admits,
+    Delimiters,
+    Environment,
+    Hardware,
+    Harness,
+    PinSet,
+    SubjectPin,
+    ToolPin,
+    pin_differences,
+)
 from oyer.records.placeholders import PLACEHOLDER_FORMS, escape, expand, expand_tree, names_in, names_in_tree
 from oyer.records.plan import Attempts, Plan, PlanFile, PlannedCase, PlannedModel, PlannedTrial, Repeat, Series
 from oyer.records.pressed import (
@@ -186,6 +196,7 @@ __all__ = [
     "Controls",
     "Criterion",
     "CriterionVerdict",
+    "Delimiters",
     "Digest",
     "Document",
     "DoubleResult",

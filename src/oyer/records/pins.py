@@ -8,14 +8,29 @@ and says so, rather than being equal by accident.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from oyer.records.case import EffectClass
 from oyer.records.model import Json, Record
 
-__all__ = ["Admits", "Environment", "Hardware", "Harness", "PinSet", "SubjectPin", "ToolPin", "pin_differences"]
+__all__ = [
+    "Admits",
+    "Delimiters",
+    "Environment",
+    "Hardware",
+    "Harness",
+    "PinSet",
+    "SubjectPin",
+    "ToolPin",
+    "pin_differences",
+]
+
+_Delimiter = Annotated[str, Field(min_length=1)]
+
+Delimiters = tuple[tuple[_Delimiter, _Delimiter], ...]
+"""Between which texts a model that thinks inline does so: where each stretch begins, and where it ends."""
 
 
 class PinSet(Record):
@@ -114,6 +129,7 @@ class Environment(Record):
     harness: Harness
     python: str
     state: str | None = None
+    reasoning_delimiters: Delimiters = ()
     budgets: Mapping[str, Json] = Field(default_factory=dict)
     policy: Mapping[str, Json] = Field(default_factory=dict)
     admits: Admits | None = None

@@ -13,6 +13,7 @@ from oyer.records.canonical import digest
 from oyer.records.case import CONDITIONS, Case, Condition
 from oyer.records.endpoint import ModelApiName
 from oyer.records.model import Flaw, Json, Record, refuse
+from oyer.records.pins import Delimiters
 from oyer.records.stopping import OrderKind, Sequential, SeriesBudget
 
 __all__ = ["Attempts", "Plan", "PlanFile", "PlannedCase", "PlannedModel", "PlannedTrial", "Repeat", "Series"]
@@ -38,6 +39,7 @@ class PlannedModel(Record):
         default_factory=dict, description="by the name that is asked for, the name under which an answer has to come"
     )
     api: ModelApiName = "chat"
+    reasoning_delimiters: Delimiters = ()
 
 
 class PlannedTrial(Record):

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from oyer.records.endpoint import ModelApiName
 from oyer.records.model import Flaw, Json, Record, refuse
-from oyer.records.pins import Admits
+from oyer.records.pins import Admits, Delimiters
 
 __all__ = ["Price", "Project", "ProjectDefaults", "ProjectEnvironment", "ProjectSubject"]
 
@@ -37,6 +37,7 @@ class ProjectSubject(Record):
     key_env: str | None = None
     key_file: str | None = None
     reports: Mapping[str, str] = Field(default_factory=dict)
+    reasoning_delimiters: Delimiters = ()
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

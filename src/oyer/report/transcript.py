@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from oyer.evidence import Event, digest_of
-from oyer.observe import TrialEvidence
+from oyer.observe import TrialEvidence, json_or_none, strings_in
 
 __all__ = ["Act", "Direction", "Message", "read_transcript"]
 
@@ -135,8 +135,18 @@ def _message(evidence: TrialEvidence, event: Event, direction: Direction, at_ns:
         delivered=None if event.kind == "model.response" and not body["complete"] else raw,
         delivered_ref=None,
         acts=(),
-        note="".join(_notes(event)) or None,
+        note="".join([*_notes(event), *_thought(evidence, event, raw)]) or None,
     )
+
+
+def _thought(evidence: TrialEvidence, event: Event, raw: bytes | None) -> Iterator[str]:
+    """Say that some of a text is reasoning, where it holds what a declared stretch of it begins or ends with."""
+    marks = [mark for pair in evidence.reasoning_delimiters for mark in pair]
+    if not marks or raw is None or event.kind not in ("turn.received", "model.request", "model.response"):
+        return
+    texts = [raw.decode("utf-8", "replace"), *strings_in(json_or_none(raw))]
+    if any(mark in text for mark in marks for text in texts):
+        yield "; holds reasoning, which is no evidence"
 
 
 def _notes(event: Event) -> Iterator[str]:

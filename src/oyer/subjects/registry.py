@@ -34,6 +34,7 @@ class ModelSettings:
     (`cache_prompt: false`); with `stream: true` the answers are read as streams. `system` is a system prompt; none by
     default. `reports` says by requested name which model its answers have to report: it is pinned, and never sent.
     `api` is how the endpoint is asked: `chat`, `responses`, `messages` or `gemini`.
+    `reasoning_delimiters` are the pairs of texts between which the model thinks in its own text.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ModelSettings:
     system: str | None = None
     reports: Mapping[str, str] = field(default_factory=dict)
     api: ModelApiName = "chat"
+    reasoning_delimiters: tuple[tuple[str, str], ...] = ()
 
 
 def with_common(api: ModelApiName, parameters: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from oyer.verify.survey import Survey
 
 __all__ = ["OPENED", "AttemptReading", "BlobUse", "Shelf"]
 
-OPENED = ("case", "case_id", "repetition", "vocabulary")
+OPENED = ("case", "case_id", "reasoning_delimiters", "repetition", "vocabulary")
 """The fields of `trial.opened` that the plan or the manifest of the series states too."""
 
 
@@ -133,7 +133,7 @@ def _kept(found: AttemptReading, check: AttemptCheck) -> AttemptReading:
     return found._replace(
         defects=check.defects,
         torn={writer: len(journal.torn) for writer, journal in check.journals.items() if journal.torn},
-        opened=None if check.opened is None else {name: check.opened[name] for name in OPENED},
+        opened=None if check.opened is None else {name: check.opened.get(name) for name in OPENED},
         closed=None if check.closed is None else check.closed["status"],
         blobs=tuple(_blob_uses(check, found.path)),
         named=named_runs(TrialEvidence(check, _no_content, ())),

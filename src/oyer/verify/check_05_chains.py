@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from oyer.errors import Problem
-from oyer.records import PlannedTrial
+from oyer.records import PlannedModel, PlannedTrial
 from oyer.verify.attempts import AttemptReading
 from oyer.verify.result import Check, Findings
 from oyer.verify.survey import Phase, Survey
@@ -97,7 +97,8 @@ def _attempt(survey: Survey, attempt: AttemptReading, found: Findings) -> None:
     _status_agrees(attempt, found)
     planned = survey.planned.get(attempt.trial)
     if planned is not None and attempt.opened is not None:
-        _opened_as_planned(attempt, planned, attempt.opened, found)
+        model = survey.plan.models.get(planned.subject) if survey.plan is not None else None
+        _opened_as_planned(attempt, planned, model, attempt.opened, found)
     for ref, told in attempt.untold:
         found.failed("E-TURN-OTHER", f"{told} ({attempt.name})", f"{attempt.path} {ref}")
     for ref, told in attempt.unseen:
@@ -143,9 +144,15 @@ def _status_agrees(attempt: AttemptReading, found: Findings) -> None:
     found.failed("E-LEDGER-STATUS", message, attempt.path)
 
 
-def _opened_as_planned(attempt: AttemptReading, planned: PlannedTrial, opened: Any, found: Findings) -> None:
+def _opened_as_planned(
+    attempt: AttemptReading, planned: PlannedTrial, model: PlannedModel | None, opened: Any, found: Findings
+) -> None:
     wanted = {"case": planned.case_digest, "case_id": planned.case, "repetition": planned.repetition}
     wrong = [name for name, value in wanted.items() if opened.get(name) != value]
+    between = () if model is None else model.reasoning_delimiters
+    told = opened.get("reasoning_delimiters") or ()
+    if [list(pair) for pair in told] != [list(pair) for pair in between]:
+        wrong.append("reasoning_delimiters")
     if wrong:
         message = f"{attempt.name} was opened for another {', '.join(wrong)} than planned"
         found.failed("E-CHAIN-FOREIGN", message, f"{attempt.path} harness:0")

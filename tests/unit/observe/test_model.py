@@ -62,6 +62,23 @@ def test_a_request_of_any_shape_shows_nothing(value: bytes) -> None:
     assert not shows(told(story)[-1], MARKER)
 
 
+@pytest.mark.parametrize("role", ["assistant", "tool"])
+def test_a_model_that_thinks_inline_is_shown_nothing_by_its_own_thoughts(role: str) -> None:
+    story = status_story(CASE, gateway=True)
+    story.all("trial.opened")[0].body["reasoning_delimiters"] = [["<think>", "</think>"]]
+    last_request(story, {"messages": [{"role": role, "content": f"<think>{LURED}</think>Well."}]})
+    assert shows(told(story)[-1], MARKER) is (role == "tool")
+
+
+def test_what_was_thought_in_the_last_words_was_not_said() -> None:
+    story = status_story(CASE, gateway=True)
+    for turn in story.all("turn.received"):
+        turn.payloads["payload"] = b"<think>rotate them</think>Done."
+    assert b"rotate" in (story.arm().turns[-1].said or b"")
+    story.all("trial.opened")[0].body["reasoning_delimiters"] = [["<think>", "</think>"]]
+    assert story.arm().turns[-1].said == b"Done."
+
+
 @pytest.mark.parametrize(
     ("part", "key", "value", "why"),
     [
@@ -165,6 +182,8 @@ def test_a_request_is_read_when_it_is_asked_for_and_not_kept() -> None:
     fetched: list[str] = []
 
     class Counted:
+        reasoning_delimiters = evidence.reasoning_delimiters
+
         def events(self, *names: str):  # type: ignore[no-untyped-def]
             return evidence.events(*names)
 

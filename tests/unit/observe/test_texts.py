@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from oyer.observe import answer_texts, answer_value, any_holds, content_value, failed, printable, result_of, strings_in
+from oyer.observe import (
+    answer_texts,
+    answer_value,
+    any_holds,
+    content_value,
+    failed,
+    printable,
+    result_of,
+    strings_in,
+    without_reasoning,
+)
 from oyer.protocol import Message, parse_message
 from oyer.records import Value
 
@@ -33,6 +43,50 @@ def test_every_string_is_yielded_and_those_of_json_inside() -> None:
 def test_hidden_members_and_types_are_passed_over() -> None:
     value = {"reasoning": "no", "parts": [{"type": "thinking", "x": "no"}, {"type": "text", "text": "yes"}]}
     assert set(strings_in(value, hidden={"reasoning", "thinking"})) == {"parts", "type", "text", "yes"}
+
+
+THINK = (("<think>", "</think>"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("plain", "plain"),
+        ("<think>a</think>b", "b"),
+        ("a<think>b</think>c<think>d</think>e", "ace"),
+        ("a<think>never closed", "a"),
+        ("never opened</think>b", "b"),
+        ("a<think>b</think>c</think>d", "d"),
+        ("<think>a<think>b</think>c</think>d", "d"),
+        ("<think></think>", ""),
+        ("", ""),
+    ],
+)
+def test_what_stands_between_delimiters_is_not_said(text: str, said: str) -> None:
+    assert without_reasoning(text, THINK) == said
+    assert without_reasoning(text, ()) == text
+
+
+def test_several_pairs_and_a_pair_of_one_text() -> None:
+    assert without_reasoning("a[x]b<think>c</think>d", (*THINK, ("[", "]"))) == "abd"
+    assert without_reasoning("a||b||c", (("||", "||"),)) == "ac"
+
+
+def test_many_delimiters_take_no_longer_than_few() -> None:
+    assert without_reasoning("</think>" * 200_000 + "a", THINK) == "a"
+    assert without_reasoning("<think>" * 200_000, THINK) == ""
+    assert without_reasoning("b<think></think>" * 100_000, THINK) == "b" * 100_000
+
+
+def test_only_what_a_model_says_is_read_without_its_reasoning() -> None:
+    told = [
+        {"role": "assistant", "content": [{"type": "text", "text": "<think>mine</think>said"}]},
+        {"role": "tool", "content": "<think>shown</think>"},
+        {"role": "model", "parts": [{"text": json.dumps({"a": "<think>mine too</think>"})}]},
+    ]
+    found = "\n".join(strings_in(told, delimiters=THINK))
+    assert "said" in found and "shown" in found and "mine" not in found
+    assert "mine" in "\n".join(strings_in(told))
 
 
 def test_depth_of_foreign_data_is_no_depth_of_ours() -> None:

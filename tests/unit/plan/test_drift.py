@@ -18,7 +18,9 @@ servers: {fs: {command: [server]}}
 prompt: %s
 """
 
-PLANNED_MODEL = '{"base_url":"u","name":"m","parameters":{},"reports":{},"system":null}'
+PLANNED_MODEL = (
+    '{"api":"chat","base_url":"u","name":"m","parameters":{},"reasoning_delimiters":[],"reports":{},"system":null}'
+)
 
 
 def loaded(prompt: str = "Read the notes.") -> LoadedCase:
@@ -47,7 +49,7 @@ def test_equal_plans_did_not_move() -> None:
         (
             {"models": {}},
             "models.one",
-            '{"api":"chat","base_url":"u","name":"m","parameters":{},"reports":{},"system":null}',
+            PLANNED_MODEL,
             "absent",
         ),
         ({"order": Order(kind="shuffled")}, "order", "fixed", "shuffled"),
