@@ -91,7 +91,7 @@ class HttpCarrier:
         """Answer with a declared refusal."""
         answer = web.StreamResponse(headers={"Content-Type": "application/json"})
         answer.content_length = len(refusal.data)
-        await answer.prepare(request)
+        await _begin(answer, request)
         await _write(answer, refusal.data)
         connection.delivered(refusal)
         await _end(answer)
@@ -104,7 +104,7 @@ class HttpCarrier:
         answer: web.StreamResponse,
         connection: HttpConnection,
     ) -> None:
-        await answer.prepare(request)  # a stream may stay silent for long, and its client waits for the headers
+        await _begin(answer, request)  # a stream may stay silent for long, and its client waits for the headers
         splitter = SseSplitter()
         async for chunk in came.content.iter_any():
             for raw in splitter.feed(chunk):
@@ -149,7 +149,7 @@ class HttpCarrier:
             answer.content_length = came.content_length
         if request.method != "HEAD":
             answer.content_length = len(handed.data) if handed else 0
-        await answer.prepare(request)
+        await _begin(answer, request)
         if handed is not None:
             await _write(answer, handed.data)
             connection.delivered(handed)
@@ -164,6 +164,13 @@ async def read_body(content: aiohttp.StreamReader, limit: int) -> bytes | Overlo
         if size > limit:
             return Overlong(b"".join(pieces)[:limit], size)
     return b"".join(pieces)
+
+
+async def _begin(answer: web.StreamResponse, request: web.BaseRequest) -> None:
+    try:
+        await answer.prepare(request)
+    except ConnectionResetError as error:
+        raise SubjectGoneError from error
 
 
 async def _write(answer: web.StreamResponse, data: bytes) -> None:

@@ -8,6 +8,7 @@ import hashlib
 import http.client
 import json
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -419,6 +420,34 @@ async def test_an_answer_that_does_not_come_is_the_servers_fault_and_one_given_u
         await until(lambda: bench.faults)
         assert [fault[:2] for fault in bench.faults] == [("server:ops", "dependency_unavailable")]
         waits.close()
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+async def test_a_subject_that_leaves_at_the_moment_of_the_answer_is_nobodys_fault(kind: str) -> None:
+    answered = asyncio.Event()
+    gone: list[socket.socket] = []
+    body = (
+        b'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'
+        if "event" in kind
+        else b'{"jsonrpc":"2.0","id":1,"result":{}}'
+    )
+
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        # Both within one step of the loop, the answer first: the tap begins to answer a connection that is closing.
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        gone[0].close()
+        answered.set()
+
+    async with upstream(talk) as (url, _), tapped(url=url) as bench:
+        host, port = bench.tap.url.split("/")[2].split(":")
+        path = bench.tap.url.split(str(port))[1]
+        asked = request(1, "tools/list")
+        head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: {len(asked)}\r\n\r\n".encode()
+        gone.append(socket.create_connection((host, int(port))))
+        gone[0].sendall(head + asked)
+        await answered.wait()
+        await bench.tap.settle(5)
+    assert bench.faults == []
 
 
 async def test_a_session_that_is_lost_is_on_record() -> None:
