@@ -79,6 +79,9 @@ TOOLS: dict[str, Callable[[], Path]] = {
     "mcp-sdk": module("mcp"),
     "node": program("node"),
     "node24": placed("OYER_NODE24", "node24/node"),
+    "npm-everything": placed(
+        "OYER_NPM_EVERYTHING", "npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
+    ),
     "npm-filesystem": placed(
         "OYER_NPM_FILESYSTEM", "npm/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", "node"
     ),

@@ -419,9 +419,9 @@ def attacks(extra: Sequence[str]) -> int:
 
 
 def transparency(extra: Sequence[str]) -> int:
-    """ask the protocol's conformance suite with and without the tap in between (needs: bash .ci/run tools)"""
+    """ask the protocol's conformance suite with and without the tap; needs `bash .ci/run tools`; --write: its page"""
     ensure("dev")
-    return run(tool("python"), "-m", "pytest", "-m", "slow", "tests/e2e/test_transparency.py", *extra)
+    return run(tool("python"), str(ROOT / "tests" / "kits" / "transparency"), *extra)
 
 
 def format_sources(extra: Sequence[str]) -> int:

@@ -1,105 +1,142 @@
-"""The protocol's own conformance suite gives the same answers through the tap as without it, check by check."""
+"""What the conformance suite says through the tap is `make transparency`; here: that its instruments work.
+
+A control that spoils nothing, a probe of bytes that notices, and a published page that shows what it says.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
-from series_kit import PEERS
+from aiohttp import web
+from transparency.forwarder import ABLATIONS, CLEAN, Ablation, forwarding
+from transparency.measure import Compared, Spoilt, tapped
+from transparency.page import DECLARED, FIXTURES, NPM, Measured, complaints
+from transparency.probe import byte_server, bytes_pass
+from transparency.suite import WIRES, told
+from yarl import URL
 
-from oyer.evidence import Chain, Envelope
-from oyer.host import Patience, boot_id, open_run_dir, stamp
-from oyer.instruments import TapLimits, TappedServer, tap_http_wire
-from oyer.instruments.tap_http import HttpTap
-from oyer.store import MemoryJournal
-
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.needs("mcp-sdk", "conformance", "node24")]
-WIRES = {"2025-11-25": 18, "2026-07-28": 18}
-"""How many scenarios at least this server passes: a suite that fails everywhere would compare equal too."""
-
-Verdicts = dict[str, list[tuple[str, str]]]
-
-
-@contextmanager
-def sdk_server() -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    argv = [sys.executable, str(PEERS / "sdk_server.py"), str(port)]
-    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            for _ in range(600):
-                assert server.poll() is None
-                try:
-                    socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                    break
-                except OSError:
-                    time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            server.kill()
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "transparency.md"
+NAMED = {ablation.name: ablation for ablation in (CLEAN, *ABLATIONS)}
+GOOD = (("check", "SUCCESS"), ("seen", "INFO"))
+BAD = (("check", "FAILURE"), ("seen", "INFO"))
 
 
-def suite(node: Path, program: Path, url: str, wire: str, place: Path) -> Verdicts:
-    """Run the whole suite of one revision; return status and id of every check, by scenario."""
-    argv = [str(node), str(program), "server", "--url", url, "--suite", "all", "--spec-version", wire, "-o", str(place)]
-    env = {"PATH": os.environ["PATH"], "HOME": str(place)}
-    place.mkdir()
-    subprocess.run(argv, cwd=place, env=env, capture_output=True, timeout=150, check=False)
-    found: Verdicts = {}
-    for checks in sorted(place.glob("server-*/checks.json")):
-        scenario = checks.parent.name.removeprefix("server-").rsplit(f"-{checks.parent.name[-24:]}", 1)[0]
-        read = json.loads(checks.read_text(encoding="utf-8"))
-        found[scenario] = sorted((str(check["id"]), str(check["status"])) for check in read)
-    return found
+@pytest.mark.parametrize("name", NAMED)
+async def test_the_probe_of_bytes_notices_what_is_written_anew_and_nothing_else(name: str) -> None:
+    seen: list[bytes] = []
+    async with byte_server(seen) as server, tapped(server) as tap, forwarding(tap.url, NAMED[name]) as door:
+        assert await bytes_pass(door, seen) is (name != "again")
+        assert len(seen) == 1 and tap.faults == []
 
 
-async def through(url: str, ask: Callable[[str], Verdicts]) -> tuple[Verdicts, list[tuple[str, str, str]], int]:
-    """Ask with a tap in between; return also the faults and how many messages were recorded."""
-    faults: list[tuple[str, str, str]] = []
-    with open_run_dir() as run_dir:
-        journal = MemoryJournal(Chain("tap:wide", Envelope("s", "t", "r0", "baseline", 1, boot_id())), stamp)
-        server = TappedServer("wide", (), {}, run_dir.world, url=url)
-        limits = TapLimits(patience=Patience(settle_s=0.1))
-        tap = HttpTap(server, journal, limits=limits, on_fault=lambda *fault: faults.append(fault))
-        await tap.open()
-        try:
-            verdicts = await asyncio.to_thread(ask, tap.url)
-        finally:
-            await tap.close()
-    return verdicts, faults, journal.data.count(b"\n")
+@asynccontextmanager
+async def echo(status: int) -> AsyncIterator[str]:
+    """A server that says what reached it."""
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        found = {"headers": [[name, value] for name, value in request.headers.items()], "path": request.raw_path}
+        return web.json_response(found | {"body": (await request.read()).decode()}, status=status)
+
+    runner = web.ServerRunner(web.Server(handle))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
+    finally:
+        await runner.cleanup()
 
 
-@pytest.mark.parametrize("wire", WIRES)
-async def test_the_suite_sees_no_tap(tmp_path: Path, need: Callable[[str], Path], wire: str) -> None:
-    node, program = need("node24"), need("conformance")
-    with sdk_server() as url:
-        direct = suite(node, program, url, wire, tmp_path / "direct")
-        tapped, faults, events = await through(url, lambda door: suite(node, program, door, wire, tmp_path / "tapped"))
-    passed = [name for name, checks in direct.items() if all(status != "FAILURE" for _, status in checks)]
-    assert len(passed) >= WIRES[wire], sorted(set(direct) - set(passed))
-    assert {name: (direct.get(name), tapped.get(name)) for name in direct if tapped.get(name) != direct[name]} == {}
-    assert tapped == direct, faults
-    assert events > 5 * len(direct)
-    assert [fault for fault in faults if fault[1] == "harness"] == []
+SENT = {
+    "Mcp-Session-Id": "s",
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/call",
+    "Mcp-Name": "x",
+    "Mcp-Param-Region": "y",
+    "Last-Event-ID": "7",
+    "Origin": "http://evil.example.com",
+    "Content-Type": "application/json",
+}
 
 
-async def test_the_comparison_notices_a_tap_that_drops_a_header(
-    tmp_path: Path, need: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    node, program = need("node24"), need("conformance")
-    wire = "2025-11-25"
-    monkeypatch.setattr(tap_http_wire, "_NOT_FORWARDED", tap_http_wire._NOT_FORWARDED | {"mcp-session-id"})
-    with sdk_server() as url:
-        direct = suite(node, program, url, wire, tmp_path / "direct")
-        tapped, _, _ = await through(url, lambda door: suite(node, program, door, wire, tmp_path / "tapped"))
-    assert len([name for name in direct if tapped.get(name) != direct[name]]) > len(direct) // 2
+@pytest.mark.parametrize("name", NAMED)
+async def test_an_ablation_spoils_what_it_says_and_the_control_nothing(name: str) -> None:
+    spoilt = NAMED[name]
+    async with echo(404) as server, forwarding(server, spoilt) as door, aiohttp.ClientSession() as client:
+        host = {"Host": "evil.example.com"}
+        async with client.post(
+            URL(door + "?a=%2F", encoded=True), data=b'{"a":1, "a":2}', headers=SENT | host
+        ) as answer:
+            came = json.loads(await answer.read())
+    headers = {key.lower(): value for key, value in came["headers"]}
+    lost = {key for key in SENT if key.lower() not in headers}
+    assert lost == {key for key in SENT if key.lower().startswith(spoilt.drop or ("\0",))}
+    assert answer.status == (500 if spoilt.flat else 404)
+    assert (headers["host"] == "evil.example.com") is not spoilt.rehost
+    assert came["path"] == "/mcp?a=%2F"
+    assert (came["body"] == '{"a":1, "a":2}') is not spoilt.again
+
+
+def measured(
+    *,
+    through: tuple[tuple[str, str], ...] = GOOD,
+    noticed: bool | None = None,
+    faults: tuple[tuple[str, str, str], ...] = (),
+) -> Measured:
+    """All as it must be, but what is said."""
+    compared = {}
+    for server in (FIXTURES, NPM):
+        for wire in WIRES:
+            cell = {"ping": through} | {name: BAD for of, at, name in DECLARED if (of, at) == (server, wire)}
+            compared[server, wire] = Compared(
+                {"ping": GOOD} | {name: GOOD for name in cell if name != "ping"}, cell, faults, 99
+            )
+
+    def found(ablation: Ablation) -> Spoilt:
+        sees = ablation.suite if noticed is None else noticed
+        return Spoilt(dict.fromkeys(WIRES, ("ping",) if sees else ()), not ablation.bytes)
+
+    return Measured(compared, [(ablation, found(ablation)) for ablation in NAMED.values()])
+
+
+def test_a_complaint_is_made_of_every_cell_that_differs_and_every_ablation_that_is_not_as_declared() -> None:
+    assert list(complaints(measured())) == []
+    assert len(list(complaints(measured(through=BAD)))) == 4
+    assert len(list(complaints(measured(faults=(("tap:wide", "harness", "no room"),))))) == 4
+    wanted = [ablation for ablation in NAMED.values() if ablation.suite]
+    assert len(list(complaints(measured(noticed=False)))) == len(wanted) > 7
+    assert len(list(complaints(measured(noticed=True)))) == len(NAMED) - len(wanted) == 3
+
+
+def test_a_difference_that_is_declared_has_to_be_there() -> None:
+    good = measured()
+    for server, wire, scenario in DECLARED:
+        found = good.compared[server, wire]
+        same = found._replace(through=dict(found.through) | {scenario: found.direct[scenario]})
+        told_of = list(complaints(good._replace(compared=dict(good.compared) | {(server, wire): same})))
+        assert len(told_of) == 1 and scenario in told_of[0]
+
+
+def test_a_verdict_is_that_of_the_suite() -> None:
+    assert told((("a", "SUCCESS"), ("b", "WARNING"), ("c", "INFO"), ("d", "SKIPPED"))) == "warn 1/2"
+    assert told((("a", "FAILURE"), ("b", "WARNING"))) == "fail 0/2"
+    assert told(GOOD) == "pass 1/1"
+
+
+def test_the_published_page_is_equal_in_every_cell_and_red_where_it_must_be() -> None:
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.read_text("utf-8").split("\n") if "|" in line
+    ]
+    scenarios = [row for row in rows if len(row) == 5 and row[0].startswith("`")]
+    assert len(scenarios) == sum(WIRES.values())
+    assert all(direct == through and direct.startswith("pass ") for _, direct, through, _, _ in scenarios)
+    assert [row[0] for row in scenarios if row[3] != row[4]] == [f"`{scenario}`" for _, _, scenario in DECLARED]
+    spoilt = {row[0]: row[1:] for row in rows if len(row) == 2 + len(WIRES)}
+    for ablation in NAMED.values():
+        *noticed, passed = spoilt[ablation.says]
+        assert any("**" in cell for cell in noticed) is ablation.suite
+        assert ("changed" in passed) is ablation.bytes
