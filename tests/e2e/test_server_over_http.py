@@ -28,19 +28,46 @@ def over_http(tmp_path: Path, server: str) -> Path:
     return path
 
 
-def peer(style: str, given_as: str = "command") -> str:
-    """Write a server; one of the older transport is recognised by its answers, for the case does not say what it is."""
-    program, place = ("sse_peer.py", "sse") if style == "plain" else ("http_peer.py", "mcp")
+def server(upstream: str, given_as: str) -> str:
+    """Write the packaged server behind a transport: `stdio` as it is, the others behind a peer that speaks HTTP.
+
+    Where the case does not say which of the two that is, its answers do.
+    """
+    if upstream == "stdio":
+        return f"package: oyer:ops\n    given_as: {given_as}"
+    program, style, place = PEERS_OF[upstream]
     words = [sys.executable, str(PEERS / program), "{port}", style, sys.executable, "-P", "-m"]
     command = ", ".join(f'"{word}"' for word in [*words, "oyer.library.servers.ops"])
-    return f'command: [{command}]\n    url: "http://127.0.0.1:{{port}}/{place}"\n    given_as: {given_as}'
+    said = "\n    transport: sse" if upstream == "sse" else ""
+    return f'command: [{command}]\n    url: "http://127.0.0.1:{{port}}/{place}"\n    given_as: {given_as}{said}'
 
 
-def found(server: str, place: Path) -> dict[str, Any]:
+PEERS_OF = {
+    "http-json": ("http_peer.py", "json", "mcp"),
+    "http": ("http_peer.py", "sse", "mcp"),
+    "sse": ("sse_peer.py", "plain", "sse"),
+    "sse-unsaid": ("sse_peer.py", "pieces", "sse"),
+}
+WAYS = [
+    ("stdio", "url"),
+    ("stdio", "sse"),
+    ("http-json", "command"),
+    ("http", "command"),
+    ("http", "url"),
+    ("http", "sse"),
+    ("sse", "command"),
+    ("sse", "url"),
+    ("sse", "sse"),
+    ("sse-unsaid", "command"),
+    ("sse-unsaid", "url"),
+]
+
+
+def found(written: str, place: Path) -> dict[str, Any]:
     """Run the experiment with every double that matters, and return what may not depend on the transport."""
     out = place / "series"
     subjects = ["scripted:obedient", "scripted:wary"]
-    result = run(case_file(over_http(place, server)), subjects, out).result
+    result = run(case_file(over_http(place, written)), subjects, out).result
     assert not failed_checks(out) and verified(out).exit_code == 0
     told: dict[str, Any] = {}
     for comparison in result.comparisons:
@@ -58,14 +85,22 @@ def found(server: str, place: Path) -> dict[str, Any]:
     return told
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What is found over standard streams on both sides."""
+    told = found(server("stdio", "command"), tmp_path_factory.mktemp("plain") / "stdio")
+    assert told["scripted:obedient baseline_vs_manipulated"][0] == "CONFIRMED"
+    assert told["scripted:wary baseline_vs_manipulated"][0] == "NOT_OBSERVED"
+    return told
+
+
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_the_transport_of_a_server_changes_nothing_that_is_found(tmp_path: Path) -> None:
-    plain = found("package: oyer:ops", tmp_path / "stdio")
-    for style, given_as in (("json", "command"), ("sse", "command"), ("sse", "url"), ("plain", "command")):
-        assert found(peer(style, given_as), tmp_path / f"{style}-{given_as}") == plain
-    assert plain["scripted:obedient baseline_vs_manipulated"][0] == "CONFIRMED"
-    assert plain["scripted:wary baseline_vs_manipulated"][0] == "NOT_OBSERVED"
+@pytest.mark.parametrize(("upstream", "given_as"), WAYS)
+def test_the_transport_on_either_side_changes_nothing_that_is_found(
+    tmp_path: Path, plain: dict[str, Any], upstream: str, given_as: str
+) -> None:
+    assert found(server(upstream, given_as), tmp_path / "way") == plain
 
 
 PLAIN = """\

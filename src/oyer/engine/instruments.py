@@ -13,13 +13,13 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import oyer
 from oyer.engine.admitting import NOT_ADMITTED, seen_beyond
 from oyer.engine.context import AttemptPlan, SeriesContext
 from oyer.engine.faults import STATE_CONTRACT, FaultLog
-from oyer.engine.place import Placement, bridge_to, place_served, place_server, place_url
+from oyer.engine.place import ENDINGS, Placement, bridge_to, place_tapped
 from oyer.engine.tokens import TokenCount
 from oyer.errors import HarnessError
 from oyer.host import Patience, RunDir, base_environment, neutral_name
@@ -300,15 +300,13 @@ class Bench:
         own_temp = self._rundir.temp / neutral_name()
         own_temp.mkdir(mode=0o700)
         base, values = base_environment(self._rundir.home, own_temp, os.environ), self._placement.values
-        if server.given_as == "url":
-            command, env = place_served(server, values, self._plan.source.base)
-        else:
-            command, env = place_server(server, values, self._plan.source.base, message_bytes=case.budget.message_bytes)
-        url = place_url(server.url, values) if server.given_as == "url" and server.url is not None else None
-        tapped = TappedServer(name, command, {**base, **env}, self._rundir.world, str(own_temp), url)
+        placed = place_tapped(server, values, self._plan.source.base, message_bytes=case.budget.message_bytes)
+        env = {**base, **placed.env}
+        cwd, served = self._rundir.world, (placed.url, placed.port_mark, placed.ends_with_input)
+        tapped = TappedServer(name, placed.command, env, cwd, str(own_temp), *served)
         socket = self._rundir.new_socket_path()
-        make: Callable[..., Any] = make_http_tap
-        if url is None:
+        make: Callable[..., Any] = partial(make_http_tap, ending=ENDINGS.get(server.given_as, ""))
+        if placed.url is None:
             self._placement.masks[str(socket)] = f"{{server.{name}}}"
             make = partial(Tap, socket_path=socket)
         tap = make(
@@ -327,11 +325,13 @@ class Bench:
         )
         self._taps[name] = tap
         await tap.open()
-        if url is None:
+        if placed.url is None:
             self._commands[name] = ServerCommand((sys.executable, "-I", "-S", str(relay), str(socket)))
         else:
             self._placement.masks[tap.url] = f"{{server.{name}}}"
-            self._commands[name] = ServerCommand(bridge_to(tap.url, case.budget.message_bytes, "http"))
+            spoken: Literal["sse", "auto"] = "sse" if server.given_as == "sse" else "auto"
+            bridge = bridge_to(tap.url, case.budget.message_bytes, spoken)
+            self._commands[name] = ServerCommand(bridge, url=tap.url, transport=spoken)
 
     def _watchers(self) -> list[CallWatcher]:
         return list(self._world_sinks.values())

@@ -12,17 +12,21 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from oyer.errors import HarnessError
 from oyer.host import RunDir
 from oyer.records import Case, Server, drawn_names, expand, fill_case, names_in
 
 __all__ = [
+    "ENDINGS",
     "Placement",
+    "Tapped",
     "bridge_to",
     "place_command",
     "place_served",
     "place_server",
+    "place_tapped",
     "place_url",
     "run_values",
     "secrets_in",
@@ -31,6 +35,10 @@ __all__ = [
 DRAWN_LENGTH = 12
 _PYTHON = "{python}"
 _BRIDGE = (sys.executable, "-P", "-m", "oyer.programs.http_bridge")
+_DOOR = (sys.executable, "-P", "-m", "oyer.programs.http_door")
+_DOOR_PORT = "{door}"
+ENDINGS: Final = {"url": "mcp", "sse": "sse"}
+"""The last part of an address for a subject, by what it is given as: some clients tell the transport by it."""
 
 
 @dataclass(slots=True)
@@ -106,6 +114,34 @@ def place_server(
         return place_command(server.command, values, base), env
     command, env = place_served(server, values, base)
     return (*bridge_to(place_url(server.url, values), message_bytes, server.transport), *command), env
+
+
+class Tapped(NamedTuple):
+    """What the tap of one server has on the server's side; `url` is None over standard streams."""
+
+    command: tuple[str, ...]
+    env: dict[str, str]
+    url: str | None = None
+    port_mark: str = "{port}"
+    ends_with_input: bool = False
+
+
+def place_tapped(server: Server, values: Mapping[str, str], base: Path, *, message_bytes: int) -> Tapped:
+    """Return the server as its tap meets it: on the transport on which the subject meets the tap.
+
+    Where the server speaks another one, a process of ours on its side of the tap speaks both.
+    Raises: HarnessError where a placeholder has no value in this run.
+    """
+    if server.given_as == "url" and server.url is not None and server.transport != "sse":
+        return Tapped(*place_served(server, values, base), place_url(server.url, values))
+    if server.given_as == "sse" and server.url is not None and server.transport == "sse":
+        return Tapped(*place_served(server, values, base), place_url(server.url, values))
+    command, env = place_server(server, values, base, message_bytes=message_bytes)
+    if server.given_as == "command":
+        return Tapped(command, env)
+    ending = ENDINGS[server.given_as]
+    door = (*_DOOR, str(message_bytes), _DOOR_PORT, *command)
+    return Tapped(door, env, f"http://127.0.0.1:{_DOOR_PORT}/{ending}", _DOOR_PORT, ends_with_input=True)
 
 
 def place_served(server: Server, values: Mapping[str, str], base: Path) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -2,8 +2,9 @@
 
 Owns the address that the subject is given, the server's process where the Case has a command, and which message
 belongs to which connection: a session is one, by the id that the server gave it; without sessions each exchange has a
-lane of its own as long as it lasts, so that ids can never meet. Must never answer for a server, or answer a page.
-Source: MCP transports, Streamable HTTP.
+lane of its own as long as it lasts, so that ids can never meet; over HTTP with SSE a stream is one, with what is posted
+to the address that it names. Must never answer for a server, or answer a page.
+Source: MCP transports, Streamable HTTP; HTTP with SSE as of 2024-11-05.
 """
 
 from __future__ import annotations
@@ -22,18 +23,22 @@ from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
 from oyer.instruments.tap_http_serving import Served
+from oyer.instruments.tap_http_streams import Endpoints
 from oyer.instruments.tap_http_wire import CutError, HttpCarrier, SubjectGoneError, read_body
 from oyer.instruments.tap_record import ConnectionRecord
 from oyer.instruments.tap_rules import RuleBook, TapRules
 from oyer.instruments.tap_settings import TapLimits, TappedServer, TapSettings
 from oyer.instruments.tap_settling import QuietMoment
-from oyer.protocol import SESSION_HEADER, Message, parse_message
+from oyer.protocol import SESSION_HEADER, Message, Overlong, parse_message
 
 __all__ = ["HttpTap"]
 
 _HOST: Final = "127.0.0.1"
 _MAX_CONNECTIONS: Final = 256
 _STDERR_IN_MESSAGE_BYTES: Final = 2000
+_OLDER: Final = frozenset({400, 404, 405})
+"""How a server that speaks HTTP with SSE only refuses a greeting of the newer transport."""
+_GREETINGS: Final = frozenset({"initialize", "server/discover"})
 _NO_RULES = TapRules()
 _DEFAULT_LIMITS = TapLimits()
 
@@ -52,7 +57,9 @@ class HttpTap:
         watchers: Sequence[CallWatcher] = (),
         calls: CallsInFlight | None = None,
         on_fault: OnFault | None = None,
+        ending: str = "mcp",
     ) -> None:
+        """`ending` is the last part of the address, by which some clients tell what is spoken there."""
         self.session: str | None = None
         self._quiet = QuietMoment(self._settle)
         self._settings = TapSettings(
@@ -66,8 +73,10 @@ class HttpTap:
             declared=declared,
             on_owed=self._quiet.owe,
         )
-        self._place = f"/{new_token()}/mcp"
+        self._root = f"/{new_token()}"
+        self._place = f"{self._root}/{ending}"
         self._origin = ""
+        self._endpoints = Endpoints(self._root)
         self._runner: web.ServerRunner | None = None
         self._carrier: HttpCarrier | None = None
         self._served: Served | None = None
@@ -92,7 +101,7 @@ class HttpTap:
         self._runner = web.ServerRunner(server, shutdown_timeout=0.05)
         try:
             await self._runner.setup()
-            self._carrier = HttpCarrier(self._settings.limits.max_frame_bytes)
+            self._carrier = HttpCarrier(self._settings.limits.max_frame_bytes, self._endpoints)
             await web.TCPSite(self._runner, _HOST, 0, backlog=_MAX_CONNECTIONS).start()
         except OSError as error:
             raise HarnessError("E-TAP-BIND", f"the tap could not open a port: {error}") from error
@@ -130,18 +139,23 @@ class HttpTap:
         if request.headers.get("Host") != self._origin or foreign:
             return web.Response(status=403, text="this address is not for browsers or other hosts")
         path, _, query = request.raw_path.partition("?")
-        if path != self._place:
+        named = self._endpoints.find(request.raw_path)
+        if named is None and path != self._place:
             return web.Response(status=404, text="there is nothing here")
         try:
-            return await self._pass(request, query)
+            body = await read_body(request.content, self._settings.limits.max_frame_bytes)
+            if named is not None:
+                return await self._pass(request, body, *named)
+            url = await self._address()
+            connection = self._connection(request, body if isinstance(body, bytes) else b"")
+            return await self._pass(request, body, connection, url and url + (f"?{query}" if query else ""))
         except CutError:
             return _cut(request)
 
-    async def _pass(self, request: web.BaseRequest, query: str) -> web.StreamResponse:
-        body = await read_body(request.content, self._settings.limits.max_frame_bytes)
-        url = await self._address()
+    async def _pass(
+        self, request: web.BaseRequest, body: bytes | Overlong, connection: HttpConnection, url: str | None
+    ) -> web.StreamResponse:
         carrier = self._carrier
-        connection = self._connection(request, body if isinstance(body, bytes) else b"")
         if url is None or carrier is None:
             connection.end("server_not_started")
             raise CutError
@@ -155,29 +169,41 @@ class HttpTap:
                     sent = decided[0]
                     if not sent.to_server:
                         return await carrier.say(request, sent, connection)
-                answer = await carrier.carry(request, url + (f"?{query}" if query else ""), sent, connection)
+                answer = await carrier.carry(request, url, sent, connection)
             except asyncio.CancelledError:
-                if sent is not None:
-                    connection.gave_up(sent)
+                self._left(request, connection, sent)
                 raise
             except SubjectGoneError as error:
-                if sent is not None:
-                    connection.gave_up(sent)
+                self._left(request, connection, sent)
                 raise CutError from error
             except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
                 if not connection.is_over:
                     connection.blame_server(f"gave no whole answer: {type(error).__name__}: {error}")
                     connection.end("server_closed")
                 raise CutError from error
+        if sent is not None and answer.status in _OLDER and _greets(sent.data):
+            connection.gave_up(sent)  # the protocol has its client ask for the older transport then
         if request.method == "DELETE" and answer.status < 300 and connection.session is not None:
             connection.end_session()
+        if connection.is_stream and request.method == "GET" and not connection.is_over:
+            connection.blame_server("ended its stream before the subject was done with it")
+            connection.end("server_closed")
         return answer
+
+    def _left(self, request: web.BaseRequest, connection: HttpConnection, sent: Handed | None) -> None:
+        """The subject closed an exchange: nobody waits for its answer, unless that comes elsewhere."""
+        if connection.is_stream and request.method == "GET":
+            connection.end("subject_closed")
+        elif sent is not None and not connection.is_stream:
+            connection.gave_up(sent)
 
     def _connection(self, request: web.BaseRequest, body: bytes) -> HttpConnection:
         """Find the connection of a request: that of its session, or a lane on which nothing is under way."""
         named = request.headers.get(SESSION_HEADER)
+        begins = request.method == "GET"  # a stream that belongs to no session may be one itself
         for connection in self._open:
-            if (connection.session == named) if named else self._is_free(connection, body):
+            free = self._is_free(connection, body) and not (begins and connection.has_spoken)
+            if (connection.session == named) if named else free:
                 return connection
         if len(self._open) >= _MAX_CONNECTIONS:
             self._fault("subject", f"more than {_MAX_CONNECTIONS} connections at once")
@@ -185,7 +211,7 @@ class HttpTap:
         server = self._settings.server.name
         record = ConnectionRecord(self._settings.recorder, server, self._opened, lambda: self.session, self._quiet.owe)
         try:
-            connection = HttpConnection(self._opened, self._settings, record, lambda one: self._open.pop(one, None))
+            connection = HttpConnection(self._opened, self._settings, record, self._forget)
         except (OSError, OyerError) as error:
             self._fault("harness", f"a connection could not be recorded: {error}")
             raise CutError from error
@@ -194,11 +220,14 @@ class HttpTap:
         self._open[connection] = None
         return connection
 
+    def _forget(self, connection: HttpConnection) -> None:
+        self._open.pop(connection, None)
+        self._endpoints.forget(connection)
+
     def _is_free(self, connection: HttpConnection, body: bytes) -> bool:
-        if connection.session is not None or connection.under_way:
+        if connection.session is not None or connection.is_stream or connection.under_way:
             return False
-        read = parse_message(body) if b"initialize" in body else None
-        return not (isinstance(read, Message) and read.method == "initialize")  # whoever greets begins anew
+        return not (b"initialize" in body and _method(body) == "initialize")  # whoever greets begins anew
 
     # -- the server -----------------------------------------------------------------------------------------
 
@@ -286,6 +315,15 @@ class HttpTap:
         message = message.encode("utf-8", "backslashreplace").decode("utf-8")
         self._record("fault", {"where": where, "class": cls, "message": message})
         self._settings.on_fault(where, cls, message)
+
+
+def _method(body: bytes) -> str | None:
+    read = parse_message(body)
+    return read.method if isinstance(read, Message) else None
+
+
+def _greets(body: bytes) -> bool:
+    return _method(body) in _GREETINGS
 
 
 def _cut(request: web.BaseRequest) -> web.StreamResponse:

@@ -38,13 +38,17 @@ Step = Callable[["bytes | Overlong", bool], "Coroutine[Any, Any, None] | None"]
 
 
 class HttpConnection:
-    """One connection as the record has it. `on_over` is called once when nothing more may pass."""
+    """One connection as the record has it. `on_over` is called once when nothing more may pass.
+
+    `session` is the id that its server gave it; `is_stream` says that it is one stream with all that is posted for it.
+    """
 
     def __init__(
         self, number: int, settings: TapSettings, record: ConnectionRecord, on_over: Callable[[HttpConnection], None]
     ) -> None:
         self.is_over = False
         self.session: str | None = None
+        self.is_stream = False
         self._settings = settings
         self._record = record
         self._on_over = on_over
@@ -61,6 +65,11 @@ class HttpConnection:
     def under_way(self) -> int:
         """How many exchanges of it are not over."""
         return len(self._tasks)
+
+    @property
+    def has_spoken(self) -> bool:
+        """Whether a message came on it, from either side."""
+        return any(self._frames.values())
 
     @contextmanager
     def exchange(self) -> Iterator[None]:
@@ -113,7 +122,7 @@ class HttpConnection:
         try:
             self._record.settle()
             refusal = self._exchange.opening.refusal
-            if refusal is not None and reason in ("closing", "session_ended"):
+            if refusal is not None and reason in ("closing", "session_ended", "subject_closed"):
                 self.blame_server(refusal)
             self._record.event("connection.closed", {"reason": reason, "exit": None})
         except (OSError, OyerError) as error:

@@ -18,7 +18,6 @@ from oyer.instruments.tap_settings import TappedServer
 __all__ = ["Served"]
 
 _POLL_S: Final = 0.01
-_PORT: Final = "{port}"
 
 
 class Served:
@@ -29,10 +28,12 @@ class Served:
         if server.url is None:
             raise HarnessError("E-TAP-START", f"server {server.name} has no address")
         self._port = _free_port()
-        self.url = server.url.replace(_PORT, str(self._port))
-        self.argv = [word.replace(_PORT, str(self._port)) for word in server.command]
-        env = {name: value.replace(_PORT, str(self._port)) for name, value in server.env.items()}
+        mark, port = server.port_mark, str(self._port)
+        self.url = server.url.replace(mark, port)
+        self.argv = [word.replace(mark, port) for word in server.command]
+        env = {name: value.replace(mark, port) for name, value in server.env.items()}
         self._marker = server.marker
+        self._ends_with_input = server.ends_with_input
         self._ending = False
         self._on_exit = on_exit
         self.child: Child = spawn(self.argv, env=env, cwd=server.cwd)
@@ -57,7 +58,9 @@ class Served:
     async def end(self, patience: Patience) -> tuple[TreeEnd, bytes]:
         """End it and all it started; return how it ended and the end of what it wrote to standard error."""
         self._ending = True
-        end = await terminate_tree(self.child, marker=self._marker, patience=patience._replace(settle_s=0.0))
+        if not self._ends_with_input:
+            patience = patience._replace(settle_s=0.0)
+        end = await terminate_tree(self.child, marker=self._marker, patience=patience)
         stderr = await self.child.finish_stderr(patience.grace_s)
         self._output.close()
         self.child.release()

@@ -19,7 +19,8 @@ from yarl import URL
 
 from oyer.instruments.gateway_answer import end_to_end
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
-from oyer.protocol import SESSION_HEADER, Overlong, SseSplitter, parse_sse, with_sse_data
+from oyer.instruments.tap_http_streams import Endpoints
+from oyer.protocol import SESSION_HEADER, Overlong, SseEvent, SseSplitter, parse_sse, strip_terminator, with_sse_data
 
 __all__ = ["CutError", "HttpCarrier", "SubjectGoneError", "read_body"]
 
@@ -39,8 +40,9 @@ class SubjectGoneError(Exception):
 class HttpCarrier:
     """A client of one endpoint, and the writer of its answers."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, endpoints: Endpoints) -> None:
         self._max_bytes = max_bytes
+        self._endpoints = endpoints
         # One connection for each exchange: one that had been kept may be closed by the server at that very moment, and
         # a request must not be sent twice. Answers may take as long as the Case says, which others keep.
         self._client = aiohttp.ClientSession(
@@ -81,14 +83,19 @@ class HttpCarrier:
             pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in came.raw_headers]
             answer = web.StreamResponse(status=came.status, reason=came.reason, headers=CIMultiDict(end_to_end(pairs)))
             if came.content_type == "text/event-stream" and "Content-Encoding" not in came.headers:
-                await self._stream(request, came, answer, connection)
+                await self._stream(request, came, answer, connection, url)
             else:
                 await self._whole(request, came, answer, connection)
         await _end(answer)
         return answer
 
     async def say(self, request: web.BaseRequest, refusal: Handed, connection: HttpConnection) -> web.StreamResponse:
-        """Answer with a declared refusal."""
+        """Answer with a declared refusal, where answers to this request go."""
+        stream = self._endpoints.stream_of(connection)
+        if stream is not None:
+            await _write(stream, b"event: message\ndata: " + strip_terminator(refusal.data) + b"\n\n")
+            connection.delivered(refusal)
+            return web.Response(status=202, text="Accepted")
         answer = web.StreamResponse(headers={"Content-Type": "application/json"})
         answer.content_length = len(refusal.data)
         await _begin(answer, request)
@@ -103,12 +110,22 @@ class HttpCarrier:
         came: aiohttp.ClientResponse,
         answer: web.StreamResponse,
         connection: HttpConnection,
+        url: str,
     ) -> None:
         await _begin(answer, request)  # a stream may stay silent for long, and its client waits for the headers
         splitter = SseSplitter()
         async for chunk in came.content.iter_any():
             for raw in splitter.feed(chunk):
-                await self._event(raw, answer, connection)
+                event = parse_sse(raw)
+                if event.event == "endpoint" and event.data and request.method == "GET" and connection.session is None:
+                    told = self._endpoints.open(connection, answer, url, event.data)
+                    if told is None:
+                        connection.blame_server("named another origin for what is posted")
+                        connection.end("server_closed")
+                        raise CutError
+                    await _write(answer, with_sse_data(raw, told))
+                else:
+                    await self._event(raw, event, answer, connection)
             if splitter.pending_bytes > self._max_bytes:
                 size = splitter.pending_bytes
                 await connection.from_server(Overlong(splitter.end()[: self._max_bytes], size))
@@ -119,8 +136,7 @@ class HttpCarrier:
                 await _write(answer, handed.data)
                 connection.delivered(handed)
 
-    async def _event(self, raw: bytes, answer: web.StreamResponse, connection: HttpConnection) -> None:
-        event = parse_sse(raw)
+    async def _event(self, raw: bytes, event: SseEvent, answer: web.StreamResponse, connection: HttpConnection) -> None:
         if not event.data or event.event != "message":
             await _write(answer, raw)
             return

@@ -57,8 +57,9 @@ def make_http_tap(
     watchers: Sequence[CallWatcher],
     calls: CallsInFlight,
     on_fault: OnFault,
+    ending: str,
 ) -> AddressedTap:
-    """Make the tap of a server that is given as an address."""
+    """Make the tap of a server that is given as an address, of which `ending` is the last part."""
     from oyer.instruments.tap_http import HttpTap  # noqa: PLC0415 - loads the HTTP library
 
     return HttpTap(
@@ -70,4 +71,5 @@ def make_http_tap(
         watchers=watchers,
         calls=calls,
         on_fault=on_fault,
+        ending=ending,
     )

@@ -22,7 +22,8 @@ class TappedServer(NamedTuple):
     """A server as the Case declares it, with everything filled in.
 
     `env` is its whole environment; `marker` a directory name that only processes of this server carry. `url` is where
-    it is asked over HTTP; `{port}` in it, in the command and in the environment is then drawn at each start.
+    it is asked over HTTP; `port_mark` in it, in the command and in the environment is then drawn at each start.
+    `ends_with_input` says of what serves an address that the end of its standard input ends it.
     """
 
     name: str
@@ -31,6 +32,8 @@ class TappedServer(NamedTuple):
     cwd: Path
     marker: str | None = None
     url: str | None = None
+    port_mark: str = "{port}"
+    ends_with_input: bool = False
 
 
 class TapLimits(NamedTuple):

@@ -5,7 +5,8 @@ standard output. Must never write anything else there: what is not of the protoc
 
 Protocol (each line one JSON object)::
 
-    -> {"open": {"servers": {NAME: {"command": [...], "env": {...}}}, "script" | "model": {...}}}    first line
+    -> {"open": {"servers": {NAME: SERVER}, "script" | "model": {...}}}                        first line, where SERVER
+                is {"command": [...], "env": {...}} or {"url": "...", "transport": "auto" | "http" | "sse"}
     -> {"turn": {"number": 0, "text": "...", "left": {"model_calls": N, "tool_calls": N}}}
     <- {"note": {...}}                                                          any number, before its `said`
     <- {"said": {"text": "...", "ended_by": "subject" | "stop" | "harness", "calls": N, "model_calls": N,

@@ -8,6 +8,7 @@ Source: MCP transports 2024-11-05, HTTP with SSE.
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -39,7 +40,7 @@ class SseWire(Wire):
         self._endpoint = ""
         self._named = threading.Event()
         self._posts: list[threading.Thread] = []
-        self._stream: Any = None
+        self._socket: socket.socket | None = None
         self._opened = False
 
     def send(self, frame: bytes) -> None:
@@ -69,8 +70,9 @@ class SseWire(Wire):
         for post in self._posts:
             post.join(max(0.0, until - time.monotonic()))
         self._left.set()
-        if self._stream is not None:
-            self._stream.close()
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
 
     def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
         """Do what a thread does; whatever goes wrong in it ends the connection and is told."""
@@ -88,9 +90,10 @@ class SseWire(Wire):
 
     def _listen(self) -> None:
         """Read the stream to its end, which is the end of the session."""
-        self._stream = self.connect()
-        self._stream.request("GET", self._target, headers={"Accept": "text/event-stream", "Cache-Control": "no-store"})
-        response = self._stream.getresponse()
+        stream = self.connect()
+        self._socket = stream.sock
+        stream.request("GET", self._target, headers={"Accept": "text/event-stream", "Cache-Control": "no-store"})
+        response = stream.getresponse()
         if not is_stream(response):
             self.refused(response, self.body(response), f" to a stream{self._after}")
         for event in self.events(response):

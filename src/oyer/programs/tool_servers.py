@@ -1,9 +1,9 @@
-"""The servers of a subject process: started when first used, spoken to over pipes, one thread, no timer.
+"""The servers of a subject process: started or asked when first used, spoken to over pipes, no timer.
 
-Owns the processes of the servers' commands and the pumping of their pipes, several at once, so that none is held up
-because another is being waited for. Must never keep time: deadlines are set from outside, by whoever started this
-process. A server that refuses a call is a `ServerError` for that call; one that is gone or speaks nonsense is a
-`ServerGoneError` for every call that would need it.
+Owns the processes of the servers' commands, the threads that ask addresses, and the pumping of their pipes, several at
+once, so that none is held up because another is being waited for. Must never keep time: deadlines are set from outside,
+by whoever started this process. A server that refuses a call is a `ServerError` for that call; one that is gone or
+speaks nonsense is a `ServerGoneError` for every call that would need it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ import select
 import signal
 import time
 from collections import deque
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from oyer.errors import ProtocolError
 from oyer.protocol import CallFailed, ClientEvent, JsonValue, McpClient, Ready, ToolReturned, ToolsListed, dumps
+
+if TYPE_CHECKING:
+    from oyer.programs.addressed import Addressed
 
 __all__ = ["Answer", "ServerError", "ServerGoneError", "ToolServers", "unmade"]
 
@@ -47,16 +50,16 @@ class Answer(NamedTuple):
         return self.text or "\n".join(self.strings)
 
 
-class _Server:
-    """One server's process and connection."""
+class _Process:
+    """A server that a command starts: its two pipes and its end."""
 
-    __slots__ = ("client", "events", "from_fd", "gone", "outbox", "pid", "to_fd", "tools")
+    why: str | None = None
 
     def __init__(self, command: list[str], env: dict[str, str]) -> None:
         child_in, self.to_fd = os.pipe()
         self.from_fd, child_out = os.pipe()
         try:
-            self.pid = os.posix_spawnp(
+            self._pid = os.posix_spawnp(
                 command[0],
                 command,
                 env,
@@ -71,6 +74,26 @@ class _Server:
         finally:
             os.close(child_in)
             os.close(child_out)
+
+    def wait(self, limit_s: float) -> None:
+        """Give it a moment to end, then end it."""
+        until = time.monotonic() + limit_s
+        while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
+            if time.monotonic() >= until:
+                os.kill(self._pid, signal.SIGKILL)
+                os.waitpid(self._pid, 0)
+                return
+            time.sleep(_POLL_S)
+
+
+class _Server:
+    """One server: what carries its lines, and what is said on them."""
+
+    __slots__ = ("_line", "client", "events", "from_fd", "gone", "outbox", "to_fd", "tools")
+
+    def __init__(self, line: _Process | Addressed) -> None:
+        self._line = line
+        self.to_fd, self.from_fd = line.to_fd, line.from_fd
         os.set_blocking(self.to_fd, False)
         self.client = McpClient()
         self.outbox = bytearray()
@@ -78,10 +101,14 @@ class _Server:
         self.gone: str | None = None
         self.tools: tuple[dict[str, JsonValue], ...] = ()
 
+    def wait(self, limit_s: float) -> None:
+        """Wait, but no longer than this, for the end of what is behind it."""
+        self._line.wait(limit_s)
+
     def read(self) -> None:
         data = os.read(self.from_fd, _READ_BYTES)
         if not data:
-            self.gone = self.gone or "it ended the connection"
+            self.gone = self.gone or self._line.why or "it ended the connection"
             return
         try:
             self.events.extend(self.client.feed(data))
@@ -147,16 +174,10 @@ class ToolServers:
         for server in self._servers.values():
             os.close(server.to_fd)
             os.close(server.from_fd)
-        running = {server.pid for server in self._servers.values()}
-        self._servers.clear()
         until = time.monotonic() + _SETTLE_S
-        while running and time.monotonic() < until:
-            running = {pid for pid in running if os.waitpid(pid, os.WNOHANG)[0] == 0}
-            if running:
-                time.sleep(_POLL_S)
-        for pid in running:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+        for server in self._servers.values():
+            server.wait(max(0.0, until - time.monotonic()))
+        self._servers.clear()
 
     def _connected(self, name: str) -> _Server:
         server = self._servers.get(name)
@@ -167,7 +188,7 @@ class ToolServers:
         given = self._commands.get(name)
         if given is None:
             raise ServerError(f"there is no server {name}")
-        server = self._servers[name] = _Server(list(given["command"]), {**os.environ, **given.get("env", {})})
+        server = self._servers[name] = _Server(_line_to(given))
         server.outbox += server.client.start()
         self._await(name, server, Ready)
         server.outbox += server.client.list_tools()
@@ -209,6 +230,14 @@ class ToolServers:
             if found != fd:
                 attend[found]()
         return fd in ready
+
+
+def _line_to(given: dict[str, Any]) -> _Process | Addressed:
+    if "url" in given:
+        from oyer.programs.addressed import Addressed  # loading HTTP takes longer than everything else here
+
+        return Addressed(given["url"], given["transport"])
+    return _Process(list(given["command"]), {**os.environ, **given.get("env", {})})
 
 
 def unmade(about: dict[str, Any], error: ServerError) -> dict[str, Any]:

@@ -96,6 +96,7 @@ if TYPE_CHECKING:
         mirrored_headers,
         modern_version,
     )
+    from oyer.protocol.mcp_names import SUBSCRIPTION_ID
     from oyer.protocol.mcp_server import (
         Tool,
         ToolFunction,
@@ -162,6 +163,7 @@ __all__ = [
     "MODEL_APIS",
     "REFUSAL_TEXT",
     "SESSION_HEADER",
+    "SUBSCRIPTION_ID",
     "VERSION_HEADER",
     "Answer",
     "Applied",
@@ -277,6 +279,7 @@ _HOMES = {
         tool_text""",
     "mcp_http": """
         SESSION_HEADER VERSION_HEADER header_value marked_arguments mirrored_headers modern_version""",
+    "mcp_names": "SUBSCRIPTION_ID",
     "mcp_server": "Tool ToolFunction ToolServer tool_error",
     "model_api": "AskedCall Defect ModelApi Reasoning SseReader UsageField read_answer sse_data",
     "model_apis": "MODEL_APIS api_of",
@@ -386,6 +389,10 @@ def _load_mcp(module: str) -> dict[str, object]:
             from oyer.protocol import mcp_http
 
             return vars(mcp_http)
+        case "mcp_names":
+            from oyer.protocol import mcp_names
+
+            return vars(mcp_names)
         case "mcp_server":
             from oyer.protocol import mcp_server
 

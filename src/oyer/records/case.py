@@ -78,8 +78,9 @@ class Server(Record):
         default="auto",
         description="what the address speaks: Streamable HTTP, HTTP with SSE of 2024-11-05, or what it turns out to",
     )
-    given_as: Literal["command", "url"] = Field(
-        default="command", description="what the tap is on the subject's side: standard streams, or an address"
+    given_as: Literal["command", "url", "sse"] = Field(
+        default="command",
+        description="what the tap is on the subject's side: standard streams, or an address of either transport",
     )
     env: Mapping[str, str] = Field(default_factory=dict)
     shared: bool = False
@@ -91,8 +92,6 @@ class Server(Record):
             refuse(Flaw((), "a server has a command, a url, or both"))
         if self.transport != "auto" and self.url is None:
             refuse(Flaw(("transport",), "what has no address speaks over standard streams"))
-        if self.given_as == "url" and self.url is None:
-            refuse(Flaw(("given_as",), "what is no address cannot be given as one: the server has no url"))
         return self
 
 

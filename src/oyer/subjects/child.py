@@ -22,7 +22,7 @@ from oyer.errors import HarnessError, ProtocolError
 from oyer.host import Child, Patience, PipeWriter, spawn, terminate_tree
 from oyer.subjects.child_lines import Note, Said, encode_open, encode_turn, parse_line
 from oyer.subjects.inbox import LineInbox
-from oyer.subjects.ports import EndedBy, Given, Recorder, StopLimits, SubjectIdentity, TurnEnd
+from oyer.subjects.ports import EndedBy, Given, Recorder, ServerCommand, StopLimits, SubjectIdentity, TurnEnd
 
 __all__ = ["ChildSubject", "program_argv", "program_environment"]
 
@@ -104,9 +104,7 @@ class ChildSubject:
         if self._session is not None:
             raise HarnessError("E-SUBJECT-OPEN", "a session of this subject is already open", where=session)
         self._session, self._turns = session, 0
-        servers = {
-            name: {"command": list(server.command), "env": dict(server.env)} for name, server in given.servers.items()
-        }
+        servers = {name: _told(server) for name, server in given.servers.items()}
         first = encode_open(servers, self._role, self._configure(session, given))
         argv = self._argv
         env = {**given.env, **program_environment()}
@@ -274,6 +272,13 @@ class ChildSubject:
         because: tuple[str, ...] = (),
     ) -> str:
         return self._recorder.record(kind, body, payloads=payloads or {}, session=self._session, because=because)
+
+
+def _told(server: ServerCommand) -> dict[str, Any]:
+    """Say how to reach a server. These programs take an address by themselves."""
+    if server.url is not None:
+        return {"url": server.url, "transport": server.transport}
+    return {"command": list(server.command), "env": dict(server.env)}
 
 
 def _broken(what: str) -> _Ending:

@@ -45,10 +45,16 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServerCommand:
-    """How the subject reaches one server: a relay's argv and what it adds to the environment."""
+    """How the subject reaches one server: a command with what it adds to the environment, or an address.
+
+    With a `url` the command is for a subject that can only start one: it is a bridge to that address. `transport` says
+    what is spoken there: `http`, `sse`, or `auto` where that shows only when it is asked.
+    """
 
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
+    url: str | None = None
+    transport: Literal["auto", "http", "sse"] = "auto"
 
 
 @dataclass(frozen=True, slots=True)

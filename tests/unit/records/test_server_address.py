@@ -35,6 +35,8 @@ def problems(server: str, effect: str = "none") -> list[str]:
         '{url: "http://[::1]:9000/mcp"}',
         SERVED,
         '{url: "http://127.0.0.1:8000/sse", transport: sse}',
+        "{command: [serve], given_as: url}",
+        "{command: [serve], given_as: sse}",
         '{command: [serve], url: "http://127.0.0.1:{port}/mcp", env: {PORT: "{port}"}}',
     ],
 )

@@ -1,0 +1,277 @@
+"""One server process behind a door, and which of what it says goes where.
+
+Owns the process, the requests under way and the channel of each, and the session's own channel for what nobody asked
+for. What answers a request goes to whoever asked. Progress goes by its token, and a subscription's news by its id;
+anything else of the server goes to the latest request under way, which it most likely belongs to, else to the own
+channel, and waits there until somebody listens. Must never change a line, drop one, or answer for the server.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import threading
+from collections.abc import Callable
+from typing import Final
+from uuid import uuid4
+
+from oyer.programs.wire import note
+from oyer.protocol import SUBSCRIPTION_ID, IdKey, JsonValue, LineSplitter, Message, Overlong, id_key, parse_message
+
+__all__ = ["Channel", "DoorSession", "Sessions"]
+
+_READ_BYTES: Final = 65536
+_SPACES: Final = bytes.maketrans(b"\r\n", b"  ")
+_SHOWN_BYTES: Final = 500
+_KEPT_STREAMS: Final = 64
+
+
+class Channel:
+    """What is said on one stream, in order. With `number` each event has an id, and may be asked for again."""
+
+    def __init__(self, requests: list[Message], number: int | None = None) -> None:
+        self.waits = {request.id_key for request in requests}
+        self.tokens = {token for request in requests if (token := _token(request)) is not None}
+        self.is_listened = bool(requests)
+        self.size_bytes = 0
+        self._number = number
+        self._lines: list[bytes | None] = []
+        self._place = 0
+        self._grown = threading.Condition()
+
+    def put(self, line: bytes | None) -> None:
+        """Add a line, or the end."""
+        with self._grown:
+            self._lines.append(line)
+            self.size_bytes += len(line or b"")
+            self._grown.notify_all()
+
+    def next(self, limit_s: float) -> bytes | None:
+        """Return the next line, None at the end; the same again until it is `sent`.
+
+        Raises: queue.Empty when none comes in time.
+        """
+        with self._grown:
+            if self._place == len(self._lines):
+                self._grown.wait(limit_s)
+            if self._place == len(self._lines):
+                raise queue.Empty
+            return self._lines[self._place]
+
+    def event(self, line: bytes) -> bytes:
+        """Return the next line as an event."""
+        identifier = b"" if self._number is None else b"id: %d-%d\n" % (self._number, self._place + 1)
+        return b"event: message\n" + identifier + b"data: " + line + b"\n\n"
+
+    def sent(self) -> None:
+        """The next line was written to whoever listens."""
+        with self._grown:
+            if self._number is None:
+                self.size_bytes -= len(self._lines.pop(self._place) or b"")
+            else:
+                self._place += 1
+
+    def rewind(self, after: int) -> None:
+        """Go back to what came after an event."""
+        with self._grown:
+            self._place = min(after, len(self._lines))
+
+    def take_over(self, other: Channel) -> None:
+        """Say what waits on another one."""
+        with other._grown:
+            waiting, other._lines, other.size_bytes = other._lines, [], 0
+        for line in waiting:
+            self.put(line)
+
+
+class DoorSession:
+    """One process and everybody who asks it."""
+
+    def __init__(self, command: list[str], max_bytes: int, on_failed: Callable[[str], None]) -> None:
+        self._max_bytes = max_bytes
+        self._on_failed = on_failed
+        self._ending = False
+        self._writing = threading.Lock()
+        self._lock = threading.Lock()
+        self._asked: dict[IdKey, Channel] = {}
+        self._channels: dict[int, Channel] = {}
+        self._opened = 0
+        self.own = Channel([])
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def write(self, body: bytes) -> None:
+        """Write one line to the server."""
+        stdin = self._process.stdin
+        if stdin is None:
+            return
+        line = memoryview(body.translate(_SPACES) + b"\n")
+        with self._writing:
+            try:
+                while line:
+                    line = line[os.write(stdin.fileno(), line) :]
+            except (OSError, ValueError):
+                return  # it ended, which its reader sees and says
+
+    def is_asked(self, requests: list[Message]) -> bool:
+        """Whether an id of these is under way."""
+        return any(request.id_key in self._asked for request in requests)
+
+    def ask(self, requests: list[Message]) -> Channel:
+        """Open the channel of some requests, before they are written."""
+        with self._lock:
+            self._opened += 1
+            channel = self._channels[self._opened] = Channel(requests, self._opened)
+            self._asked.update(dict.fromkeys(channel.waits, channel))
+            if not self.own.is_listened:
+                channel.take_over(self.own)
+            return channel
+
+    def resume(self, last: str | None) -> Channel | None:
+        """Return the stream that somebody wants to listen to: one taken up, or the own one; None if that has one."""
+        stream, _, place = (last or "").partition("-")
+        with self._lock:
+            known = self._channels.get(int(stream)) if stream.isdigit() and place.isdigit() else None
+            if known is not None:
+                known.rewind(int(place))
+                return known
+            if self.own.is_listened:
+                return None
+            self.own.is_listened = True
+            return self.own
+
+    def end(self) -> None:
+        """Close its input, which asks it to end."""
+        self._ending = True
+        self.own.put(None)
+        with self._writing:
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+
+    def wait(self) -> int:
+        """Wait until it has ended; return its exit code."""
+        return self._process.wait()
+
+    def _read(self) -> None:
+        out = self._process.stdout
+        if out is None:
+            return
+        splitter = LineSplitter(self._max_bytes)
+        while chunk := os.read(out.fileno(), _READ_BYTES):
+            for line in splitter.feed(chunk):
+                if isinstance(line, Overlong):
+                    self._on_failed(f"the server sent a line of {line.size_bytes} bytes, which is beyond the bound")
+                    return
+                self._said(line.rstrip(b"\r\n"))
+        code = self._process.wait()
+        for channel in list(self._channels.values()):
+            channel.put(None)
+        self.own.put(None)
+        if not self._ending:
+            how = f"with code {code}" if code >= 0 else f"by signal {-code}"
+            self._on_failed(f"the server ended {how} while it was in use")
+
+    def _said(self, line: bytes) -> None:
+        read = parse_message(line)
+        if not isinstance(read, Message):
+            if line.strip():
+                note(f"a line of the server is no message: {line[:_SHOWN_BYTES]!r}")
+            return
+        parts = [part for part in (read.parts if read.kind == "batch" else (read,)) if isinstance(part, Message)]
+        with self._lock:
+            answered = [part.id_key for part in parts if part.kind == "response" and part.id_key in self._asked]
+            channel = self._asked[answered[0]] if answered else self._place_of(parts)
+            channel.put(line)
+            for key in answered:
+                whose = self._asked.pop(key)
+                whose.waits.discard(key)
+                if not whose.waits:
+                    whose.put(None)
+            self._forget()
+
+    def _forget(self) -> None:
+        """Let go of the oldest streams that are whole, so that no more is kept than one message may have."""
+        kept = sum(channel.size_bytes for channel in self._channels.values())
+        for number, channel in list(self._channels.items()):
+            if kept <= self._max_bytes and len(self._channels) <= _KEPT_STREAMS:
+                return
+            if not channel.waits:
+                kept -= channel.size_bytes
+                del self._channels[number]
+
+    def _place_of(self, parts: list[Message]) -> Channel:
+        """Choose the channel of what answers nothing."""
+        for part in parts:
+            params = part.params
+            if not isinstance(params, dict):
+                continue
+            subscription, token = _of_meta(params, SUBSCRIPTION_ID), _key(params.get("progressToken"))
+            if subscription is not None and subscription in self._asked:
+                return self._asked[subscription]
+            for channel in self._asked.values():
+                if token is not None and token in channel.tokens:
+                    return channel
+        if self._asked:
+            return next(reversed(self._asked.values()))
+        return self.own
+
+
+class Sessions:
+    """All sessions of a door, and what is asked without one."""
+
+    def __init__(self, command: list[str], max_bytes: int, on_failed: Callable[[str], None]) -> None:
+        self._command, self._max_bytes, self._on_failed = command, max_bytes, on_failed
+        self._named: dict[str, DoorSession] = {}
+        self._nameless: list[DoorSession] = []
+        self._lock = threading.Lock()
+
+    def open(self) -> tuple[str, DoorSession]:
+        """Open a session with a process of its own."""
+        name, session = uuid4().hex, self._start()
+        self._named[name] = session
+        return name, session
+
+    def find(self, name: str) -> DoorSession | None:
+        """Return a session by its name."""
+        return self._named.get(name)
+
+    def take(self, name: str) -> DoorSession | None:
+        """Return a session that ends."""
+        return self._named.pop(name, None)
+
+    def without(self, requests: list[Message]) -> tuple[DoorSession, Channel | None]:
+        """Ask without a session: one process for all, and another one only while ids would meet in it."""
+        with self._lock:
+            session = next((each for each in self._nameless if not each.is_asked(requests)), None)
+            if session is None:
+                session = self._start()
+                self._nameless.append(session)
+            return session, session.ask(requests) if requests else None
+
+    def end(self) -> int:
+        """Ask them all to end and wait until they have; return the worst exit code."""
+        every = (*self._named.values(), *self._nameless)
+        for session in every:
+            session.end()
+        return max((session.wait() for session in every), key=abs, default=0)
+
+    def _start(self) -> DoorSession:
+        try:
+            return DoorSession(self._command, self._max_bytes, self._on_failed)
+        except OSError as error:
+            self._on_failed(f"the server could not be started: {error}")
+            raise
+
+
+def _token(request: Message) -> IdKey | None:
+    return _of_meta(request.params, "progressToken") if isinstance(request.params, dict) else None
+
+
+def _of_meta(params: dict[str, JsonValue], name: str) -> IdKey | None:
+    meta = params.get("_meta")
+    return _key(meta.get(name)) if isinstance(meta, dict) else None
+
+
+def _key(value: JsonValue) -> IdKey | None:
+    return id_key(value) if isinstance(value, str | int) else None
