@@ -277,8 +277,7 @@ _HOMES = {
     "mcp_client": """
         CallFailed ClientEvent McpClient PageListed Ready ServerAsked ServerNotified ToolReturned ToolsListed
         tool_text""",
-    "mcp_http": """
-        SESSION_HEADER VERSION_HEADER header_value marked_arguments mirrored_headers modern_version""",
+    "mcp_http": "SESSION_HEADER VERSION_HEADER header_value marked_arguments mirrored_headers modern_version",
     "mcp_names": "SUBSCRIPTION_ID",
     "mcp_server": "Tool ToolFunction ToolServer tool_error",
     "model_api": "AskedCall Defect ModelApi Reasoning SseReader UsageField read_answer sse_data",
