@@ -167,14 +167,14 @@ def _doubles(project: Project, document: Document) -> Iterator[Problem]:
 def _spec(name: str, subject: ProjectSubject, base: Path) -> SubjectSpec:
     from oyer.cli.secret_options import read_hidden
     from oyer.engine import SubjectSpec
-    from oyer.subjects import ModelSettings, with_common
+    from oyer.subjects import ModelSettings, scripted_double, with_common
 
     if subject.driver == "scripted":
         return SubjectSpec(name, driver=f"scripted:{subject.double}")
     parameters: dict[str, Any] = dict(plain(subject)["parameters"])
     common = {field: getattr(subject, field) for field in ("temperature", "max_tokens", "seed")}
     settings = ModelSettings(
-        subject.model or "",
+        subject.model or ("scripted" if scripted_double(subject.base_url or "") else ""),
         subject.base_url or "",
         with_common(subject.api, parameters, common),
         system=subject.system,

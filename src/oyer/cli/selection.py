@@ -43,7 +43,7 @@ _OPTIONS = (
         "--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of the order; 0, or what a suite declares, by default."
     ),
     click.option("--model", metavar="NAME", help="For --subject model: the model to ask for."),
-    click.option("--base-url", metavar="URL", help="Its endpoint, up to /v1."),
+    click.option("--base-url", metavar="URL", help="Its endpoint, up to /v1, or scripted:NAME for a scripted model."),
     click.option(
         "--api",
         type=click.Choice(["chat", "responses", "messages", "gemini"]),
@@ -258,7 +258,7 @@ _REPEATED = (("param", "params"), ("reports", "reports"), ("reasoning-delimiters
 def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
     from oyer.engine import SubjectSpec
     from oyer.errors import UsageError
-    from oyer.subjects import ModelSettings
+    from oyer.subjects import ModelSettings, scripted_double
 
     flags = ("model", "base_url", "api", "key_env", "key_file", "system")
     named = [flag for flag in flags if options.get(flag) is not None]
@@ -269,16 +269,18 @@ def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
             raise UsageError("E-SUBJECT-MODEL", f"{flag} is for --subject model, which is not named", where=flag)
         return None
     api: ModelApiName = options["api"] or "chat"
+    base_url = options["base_url"] or ""
     model = ModelSettings(
-        options["model"] or "",
-        options["base_url"] or "",
+        options["model"] or ("scripted" if scripted_double(base_url) else ""),
+        base_url,
         parameters=_parameters(options, api),
         system=options["system"],
         reports=_reports(options),
         api=api,
         reasoning_delimiters=_delimiters(options),
     )
-    _require_endpoint(model.base_url)
+    if scripted_double(base_url) is None:
+        _require_endpoint(base_url)
     return SubjectSpec("model", model=model, key=read_key(options), key_name=options.get("key_env") or "MODEL_KEY")
 
 

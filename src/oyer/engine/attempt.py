@@ -223,7 +223,7 @@ class _Attempt:
     def _placed(self, placement: Placement) -> AttemptPlan:
         """Return the plan with what this run drew in its case, and in the paths whose content is kept."""
         source = self.plan.source
-        earlier = str(new_run_id()) if self.plan.spec.what in OF_EARLIER_RUNS else None
+        earlier = str(new_run_id()) if self.plan.spec.plays in OF_EARLIER_RUNS else None
         if not placement.drawn:
             return self.plan
         case = placement.fill(source.case, earlier)

@@ -10,6 +10,7 @@ from oyer.engine.replaying import Recording
 from oyer.engine.request import CaseSource, SubjectSpec
 from oyer.engine.sinks import Sinks
 from oyer.engine.stopping import Stop
+from oyer.instruments import ScriptedModel
 from oyer.records import Admits, Case, PinSet, PlannedTrial, members_of, plain, segments_of
 from oyer.store import SeriesStore
 from oyer.subjects import (
@@ -19,8 +20,10 @@ from oyer.subjects import (
     StopLimits,
     Subject,
     SubjectIdentity,
+    derive,
     identify_subject,
     make_subject,
+    scripted_double,
 )
 
 __all__ = ["AttemptPlan", "SeriesContext", "identity_of", "scripts_of"]
@@ -69,6 +72,26 @@ class SeriesContext:
             model=plan.spec.model,
             stop=stop_of(case),
         )
+
+    def scripted_model(self, plan: AttemptPlan) -> ScriptedModel:
+        """Return the model that stands in for the endpoint of one attempt, where its address says a double's name."""
+        case, model = plan.source.case, plan.spec.model
+        double = scripted_double(model.base_url) if model is not None else None
+        scripts = scripts_of(case, plan.members, repetition=plan.planned.repetition) or Scripts({}, {})
+        behaviours = {
+            session.id: {**derive(double or "", scripts, session=session.id), "turns": len(session.turns)}
+            for session in case.sessions
+        }
+        return ScriptedModel(behaviours, tools_of(scripts))
+
+
+def tools_of(scripts: Scripts) -> tuple[str, ...]:
+    """Return every tool that a script calls, as `server.tool`, each once."""
+    written = [*scripts.variants.values(), scripts.proper, scripts.tempted]
+    steps = [step for script in written for steps in script.values() for step in steps]
+    steps += [step for rounds in scripts.played.values() for steps in rounds for step in steps]
+    named = {step["call"]: None for step in steps if "call" in step}
+    return (*named, *(name for part in scripts.parts for name in tools_of(part.scripts)))
 
 
 def scripts_of(case: Case, cases: Mapping[str, Case] | None = None, *, repetition: int = 1) -> Scripts | None:

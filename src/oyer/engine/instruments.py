@@ -36,6 +36,7 @@ from oyer.instruments import (
     OnFault,
     Recorder,
     Replay,
+    ScriptedModel,
     ServerTap,
     SubjectMeter,
     Tap,
@@ -52,7 +53,7 @@ from oyer.observe import protocol_approver, protocol_block, protocol_edit, proto
 from oyer.protocol import REFUSAL_TEXT, Selector
 from oyer.records import Case, Hardened, LabelPolicy, Session, StripPolicy
 from oyer.store import AttemptStore, JournalWriter
-from oyer.subjects import Given, ModelAccess, ServerCommand
+from oyer.subjects import Given, ModelAccess, ServerCommand, scripted_double
 
 __all__ = ["Bench", "Step", "tap_rules"]
 
@@ -270,8 +271,12 @@ class Bench:
         if spec.model is None:
             return
         budget = self._case.budget
-        upstream = Upstream(
-            spec.model.base_url, spec.key, answer_s=float(budget.answer_s), max_bytes=budget.message_bytes
+        upstream: Upstream | ScriptedModel = (
+            self._context.scripted_model(self._plan)
+            if scripted_double(spec.model.base_url) is not None
+            else Upstream(
+                spec.model.base_url, spec.key, answer_s=float(budget.answer_s), max_bytes=budget.message_bytes
+            )
         )
         recorder: Recorder = self._writer("gateway")
         if budget.tokens is not None:

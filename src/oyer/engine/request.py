@@ -22,7 +22,7 @@ from oyer.records import (
     SeriesBudget,
     TrialSuite,
 )
-from oyer.subjects import ModelSettings
+from oyer.subjects import ModelSettings, scripted_double
 
 __all__ = ["CaseSource", "OnProgress", "Progress", "Registered", "RunRequest", "SeriesOutcome", "SubjectSpec"]
 
@@ -61,6 +61,12 @@ class SubjectSpec:
     def what(self) -> str:
         """What the subject is, whatever it is called."""
         return self.driver or self.name
+
+    @property
+    def plays(self) -> str:
+        """What decides what it does: a double's name as `scripted:NAME` too where only its model is scripted."""
+        scripted = self.model is not None and scripted_double(self.model.base_url) is not None
+        return self.model.base_url if self.model is not None and scripted else self.what
 
 
 @dataclass(frozen=True, slots=True)

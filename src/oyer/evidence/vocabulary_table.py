@@ -188,6 +188,7 @@ TABLE: dict[str, dict[str, Any]] = {
         "content_type?": str,
         "content_encoding?": str,
         "unread?": Literal["coding", "answer"],
+        "source?": Literal["replay", "scripted"],
     },
     "sink.opened": {
         "sink": str,

@@ -8,7 +8,7 @@ is a fault on record.
 from __future__ import annotations
 
 from oyer.instruments.discovery import Listing, discover
-from oyer.instruments.gateway_port import Gateway, GatewayDoor, Replay, Upstream, make_gateway
+from oyer.instruments.gateway_port import Gateway, GatewayDoor, Replay, ScriptedModel, Upstream, make_gateway
 from oyer.instruments.http_sink import HttpSink, LateEffect, SinkHost
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.meter import SubjectMeter
@@ -45,6 +45,7 @@ __all__ = [
     "OnFault",
     "Recorder",
     "Replay",
+    "ScriptedModel",
     "ServerTap",
     "SinkHost",
     "SubjectMeter",

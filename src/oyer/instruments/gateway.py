@@ -146,7 +146,9 @@ class RecordingGateway:
         kept = without_key(query)
         target = f"{path}?{kept}" if kept else path
         view = view_request(target, body)
-        exchange = Exchange(self._recorder, self._exchanges, self._session, view, self._on_fault)
+        exchange = Exchange(
+            self._recorder, self._exchanges, self._session, view, self._on_fault, source=self._source.kind
+        )
         self._exchanges += 1
         passing = _Passing(request)
         places = key_places(request.headers, query, self._key)
@@ -156,7 +158,8 @@ class RecordingGateway:
                 answer = _own(refusal.status, refusal.message)
                 exchange.refused(refusal.status, _said(refusal.message), refusal.fault, refusal.message)
                 return answer
-            came = await self._source.exchange(_asking(request, target, body, places, view), exchange.progress, passing)
+            asking = _asking(request, target, body, places, view, self._session)
+            came = await self._source.exchange(asking, exchange.progress, passing)
             exchange.answered(came)
         self._note(exchange, view)
         return await passing.finish(came) if came.begun else await _deliver(request, came)
@@ -221,9 +224,16 @@ class _Passing:
         return _cut(self._request, self._answer)
 
 
-def _asking(request: web.BaseRequest, target: str, body: bytes, places: tuple[str, ...], view: RequestView) -> Asking:
+def _asking(
+    request: web.BaseRequest,
+    target: str,
+    body: bytes,
+    places: tuple[str, ...],
+    view: RequestView,
+    session: str | None,
+) -> Asking:
     headers = end_to_end(request.headers.items(), without=_NOT_FORWARDED)
-    return Asking(request.method, target, headers, body, places, view.api, view.stream)
+    return Asking(request.method, target, headers, body, places, view.api, view.stream, session)
 
 
 async def _read(request: web.BaseRequest, limit: int) -> tuple[bytes, bool]:

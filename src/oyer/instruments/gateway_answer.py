@@ -20,6 +20,7 @@ __all__ = [
     "ModelSource",
     "Passing",
     "Progress",
+    "SourceKind",
     "UpstreamAnswer",
     "content_encoding",
     "end_to_end",
@@ -71,7 +72,10 @@ def content_encoding(headers: Headers) -> str | None:
 
 
 class Asking(NamedTuple):
-    """One request: `target` is path and query without any key, `key_places` where the endpoint wants its own."""
+    """One request: `target` is path and query without any key, `key_places` where the endpoint wants its own.
+
+    `session` is the one under way when it came.
+    """
 
     method: str
     target: str
@@ -80,6 +84,7 @@ class Asking(NamedTuple):
     key_places: tuple[str, ...]
     api: ModelApi | None
     stream: bool
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +157,16 @@ class Passing(Protocol):
         ...
 
 
+SourceKind = Literal["endpoint", "replay", "scripted"]
+
+
 class ModelSource(Protocol):
-    """Where answers come from: a declared endpoint, or a recording of one."""
+    """Where answers come from: a declared endpoint, a recording of one, or a script."""
+
+    @property
+    def kind(self) -> SourceKind:
+        """Which of these it is; recorded with every answer that no endpoint gave."""
+        ...
 
     async def open(self) -> None:
         """Make ready; nothing is connected yet."""

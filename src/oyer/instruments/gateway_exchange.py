@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from oyer.instruments.gateway_answer import Progress, UpstreamAnswer, content_encoding, header_of
+from oyer.instruments.gateway_answer import Progress, SourceKind, UpstreamAnswer, content_encoding, header_of
 from oyer.instruments.gateway_views import RequestView, ResponseView, view_response
 from oyer.instruments.ports import OnFault, Recorder
 
@@ -31,7 +31,14 @@ class Exchange:
     """
 
     def __init__(
-        self, recorder: Recorder, number: int, session: str | None, view: RequestView, on_fault: OnFault | None = None
+        self,
+        recorder: Recorder,
+        number: int,
+        session: str | None,
+        view: RequestView,
+        on_fault: OnFault | None = None,
+        *,
+        source: SourceKind = "endpoint",
     ) -> None:
         self.progress = Progress()
         self.refused_by: int | None = None
@@ -42,6 +49,7 @@ class Exchange:
         self._number = number
         self._session = session
         self._view = view
+        self._source = source
         self._request = ""
         self._asked_ns = 0
 
@@ -84,6 +92,7 @@ class Exchange:
 
     def refused(self, status: int, body: bytes, fault: str | None, message: str) -> None:
         """Record an answer of the gateway itself."""
+        self._source = "endpoint"  # answered here: not even a script or a recording was asked
         own = UpstreamAnswer(status, "", (), body, len(body))
         response = self._respond(own, _UNREAD, complete=True)
         if fault is not None:
@@ -99,6 +108,8 @@ class Exchange:
             "latency_ns": time.monotonic_ns() - self._asked_ns,
             "complete": complete,
         }
+        if self._source != "endpoint":
+            response["source"] = self._source
         if view.finish is not None:
             response["finish"] = view.finish
         if view.unread is not None and 200 <= came.status < 300:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from oyer.errors import UsageError
 from oyer.instruments.ports import OnFault, Recorder
 from oyer.observe import RecordedExchange
 
-__all__ = ["Gateway", "GatewayDoor", "Replay", "Upstream", "make_gateway"]
+__all__ = ["Gateway", "GatewayDoor", "Replay", "ScriptedModel", "Upstream", "make_gateway"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,16 @@ class Replay(NamedTuple):
     recorded: Sequence[RecordedExchange]
     theirs: Mapping[str, str]
     ours: Callable[[], Mapping[str, str]]
+
+
+class ScriptedModel(NamedTuple):
+    """A model that plays a double: its behaviour in each session, and the tools of the case as `server.tool`.
+
+    A behaviour is what `oyer.subjects.derive` gives, with its `turns`.
+    """
+
+    behaviours: Mapping[str, Mapping[str, Any]]
+    tools: tuple[str, ...]
 
 
 class GatewayDoor(NamedTuple):
@@ -71,17 +81,25 @@ class Gateway(Protocol):
 
 
 def make_gateway(
-    recorder: Recorder, upstream: Upstream, *, replay: Replay | None = None, on_fault: OnFault | None = None
+    recorder: Recorder,
+    upstream: Upstream | ScriptedModel,
+    *,
+    replay: Replay | None = None,
+    on_fault: OnFault | None = None,
 ) -> Gateway:
     """Make the gateway of one attempt; `on_fault` hears of every fault after it was recorded.
 
-    With `replay` every answer comes from there, and the endpoint is never asked.
+    With `replay` every answer comes from there, and no endpoint is ever asked. Every gateway records what passes: there
+    is no other way to pass.
     """
+    from oyer.instruments.gateway import RecordingGateway  # noqa: PLC0415 - loads the HTTP library
+
     if replay is not None:
-        from oyer.instruments.gateway import RecordingGateway  # noqa: PLC0415 - loads the HTTP library
         from oyer.instruments.gateway_replay import ReplaySource  # noqa: PLC0415 - the same
 
         return RecordingGateway(recorder, ReplaySource(*replay), on_fault=on_fault)
-    from oyer.instruments.gateway import RecordingGateway  # noqa: PLC0415 - loads the HTTP library
+    if isinstance(upstream, ScriptedModel):
+        from oyer.instruments.gateway_scripted import ScriptedSource  # noqa: PLC0415 - the same
 
+        return RecordingGateway(recorder, ScriptedSource(upstream), on_fault=on_fault)
     return RecordingGateway(recorder, upstream, on_fault=on_fault)

@@ -31,6 +31,8 @@ class ReplaySource:
     `ours` is asked for at each request: what a run draws is not all known when its gateway opens.
     """
 
+    kind: Final = "replay"
+
     def __init__(
         self, recorded: Sequence[RecordedExchange], theirs: Mapping[str, str], ours: Callable[[], Mapping[str, str]]
     ) -> None:

@@ -51,6 +51,8 @@ def target_url(base_url: str, path: str) -> str:
 class UpstreamClient:
     """A pool of connections to one endpoint."""
 
+    kind: Final = "endpoint"
+
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
         self._session: aiohttp.ClientSession | None = None

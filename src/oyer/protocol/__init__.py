@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from oyer.protocol.loading import load_module
+
 if TYPE_CHECKING:
     from oyer.protocol.asking import (
         CallResult,
-        Invent,
         Manner,
         Said,
         hear,
@@ -109,7 +110,6 @@ if TYPE_CHECKING:
         ModelApi,
         Reasoning,
         SseReader,
-        UsageField,
         read_answer,
         sse_data,
     )
@@ -129,6 +129,9 @@ if TYPE_CHECKING:
     from oyer.protocol.schema import (
         SchemaCheck,
         check_schema,
+    )
+    from oyer.protocol.scripted_model import (
+        scripted_answer,
     )
     from oyer.protocol.selector import (
         Occurrence,
@@ -179,7 +182,6 @@ __all__ = [
     "Direction",
     "Edit",
     "IdKey",
-    "Invent",
     "JsonNumber",
     "JsonValue",
     "LineSplitter",
@@ -216,7 +218,6 @@ __all__ = [
     "ToolReturned",
     "ToolServer",
     "ToolsListed",
-    "UsageField",
     "api_of",
     "apply_edit",
     "approval",
@@ -249,6 +250,7 @@ __all__ = [
     "same_json",
     "scan",
     "schema_breach",
+    "scripted_answer",
     "splice",
     "sse_data",
     "string_edit",
@@ -261,7 +263,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "asking": "CallResult Invent Manner Said hear",
+    "asking": "CallResult Manner Said hear",
     "asking_apis": "API_NAMES manner_of",
     "chat": "ToolCall",
     "copies": "remaining_copies schema_breach",
@@ -280,10 +282,11 @@ _HOMES = {
     "mcp_http": "SESSION_HEADER VERSION_HEADER header_value marked_arguments mirrored_headers modern_version",
     "mcp_names": "SUBSCRIPTION_ID",
     "mcp_server": "Tool ToolFunction ToolServer tool_error",
-    "model_api": "AskedCall Defect ModelApi Reasoning SseReader UsageField read_answer sse_data",
+    "model_api": "AskedCall Defect ModelApi Reasoning SseReader read_answer sse_data",
     "model_apis": "MODEL_APIS api_of",
     "policy": "REFUSAL_TEXT BlockRule approval changed_tools label refuse strip_fields",
     "schema": "SchemaCheck check_schema",
+    "scripted_model": "scripted_answer",
     "selector": "Occurrence OccurrenceCounter Selector",
     "spans": "DecodedString Node Span decode_string find_span scan string_edit",
     "splices": "Splice splice",
@@ -296,104 +299,4 @@ def __getattr__(name: str) -> object:
     """Load the module of a name when the name is first asked for; a test holds the table to the imports above."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, _load(_HOME_OF[name])[name])
-
-
-def _load(module: str) -> dict[str, object]:
-    """Import one module of this room. Statements, since no other way to import is allowed on these floors."""
-    match module:
-        case "chat":
-            from oyer.protocol import chat
-
-            return vars(chat)
-        case "copies":
-            from oyer.protocol import copies
-
-            return vars(copies)
-        case "correlation":
-            from oyer.protocol import correlation
-
-            return vars(correlation)
-        case "edits":
-            from oyer.protocol import edits
-
-            return vars(edits)
-        case "frames":
-            from oyer.protocol import frames
-
-            return vars(frames)
-        case "jsonvalue":
-            from oyer.protocol import jsonvalue
-
-            return vars(jsonvalue)
-        case "listing":
-            from oyer.protocol import listing
-
-            return vars(listing)
-        case "policy":
-            from oyer.protocol import policy
-
-            return vars(policy)
-        case "schema":
-            from oyer.protocol import schema
-
-            return vars(schema)
-        case "selector":
-            from oyer.protocol import selector
-
-            return vars(selector)
-        case "spans":
-            from oyer.protocol import spans
-
-            return vars(spans)
-        case "splices":
-            from oyer.protocol import splices
-
-            return vars(splices)
-        case "sse":
-            from oyer.protocol import sse
-
-            return vars(sse)
-    return _load_model(module)
-
-
-def _load_model(module: str) -> dict[str, object]:
-    match module:
-        case "asking":
-            from oyer.protocol import asking
-
-            return vars(asking)
-        case "asking_apis":
-            from oyer.protocol import asking_apis
-
-            return vars(asking_apis)
-        case "model_api":
-            from oyer.protocol import model_api
-
-            return vars(model_api)
-        case "model_apis":
-            from oyer.protocol import model_apis
-
-            return vars(model_apis)
-    return _load_mcp(module)
-
-
-def _load_mcp(module: str) -> dict[str, object]:
-    match module:
-        case "mcp_client":
-            from oyer.protocol import mcp_client
-
-            return vars(mcp_client)
-        case "mcp_http":
-            from oyer.protocol import mcp_http
-
-            return vars(mcp_http)
-        case "mcp_names":
-            from oyer.protocol import mcp_names
-
-            return vars(mcp_names)
-        case "mcp_server":
-            from oyer.protocol import mcp_server
-
-            return vars(mcp_server)
-    raise AssertionError(module)
+    return globals().setdefault(name, load_module(_HOME_OF[name])[name])

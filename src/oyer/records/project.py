@@ -44,7 +44,8 @@ class ProjectSubject(Record):
         flaws: list[Flaw] = []
         if self.driver == "scripted" and not self.double:
             flaws.append(Flaw(("double",), "a scripted subject names its double", "for instance obedient"))
-        if self.driver == "model" and not (self.model and self.base_url):
+        scripted = self.base_url is not None and self.base_url.startswith("scripted:")
+        if self.driver == "model" and not (self.base_url and (self.model or scripted)):
             flaws.append(Flaw((), "a model subject names its model and base_url"))
         if self.key_env and self.key_file:
             flaws.append(Flaw(("key_file",), "the key is named once: key_env or key_file"))

@@ -31,6 +31,7 @@ from oyer.subjects.registry import (
     check_subject,
     identify_subject,
     make_subject,
+    scripted_double,
     subject_names,
     with_common,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "identify_subject",
     "make_subject",
     "require_double",
+    "scripted_double",
     "subject_names",
     "with_common",
 ]

@@ -19,10 +19,20 @@ from oyer.subjects.identity import identify
 from oyer.subjects.ports import NO_STOPS, Given, Recorder, StopLimits, Subject, SubjectIdentity
 from oyer.subjects.scripts import Scripts
 
-__all__ = ["ModelSettings", "check_subject", "identify_subject", "make_subject", "subject_names", "with_common"]
+__all__ = [
+    "ModelSettings",
+    "check_subject",
+    "identify_subject",
+    "make_subject",
+    "scripted_double",
+    "subject_names",
+    "with_common",
+]
 
 _SCRIPTED: Final = "scripted:"
 _MODEL: Final = "model"
+_NO_MODELS: Final = ("crasher", "garbler")
+"""Doubles that break their own process: a model has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +43,8 @@ class ModelSettings:
     every request exactly as they are: temperature, seed, max_tokens, and whatever else the endpoint knows
     (`cache_prompt: false`); with `stream: true` the answers are read as streams. `system` is a system prompt; none by
     default. `reports` says by requested name which model its answers have to report: it is pinned, and never sent.
-    `api` is how the endpoint is asked: `chat`, `responses`, `messages` or `gemini`.
+    `api` is how the endpoint is asked: `chat`, `responses`, `messages` or `gemini`. A `base_url` of the form
+    `scripted:DOUBLE` is no address: the gateway answers as that double would.
     `reasoning_delimiters` are the pairs of texts between which the model thinks in its own text.
     """
 
@@ -44,6 +55,11 @@ class ModelSettings:
     reports: Mapping[str, str] = field(default_factory=dict)
     api: ModelApiName = "chat"
     reasoning_delimiters: tuple[tuple[str, str], ...] = ()
+
+
+def scripted_double(base_url: str) -> str | None:
+    """Return the double that an endpoint's address names (`scripted:obedient`), None for any other address."""
+    return base_url.removeprefix(_SCRIPTED) if base_url.startswith(_SCRIPTED) else None
 
 
 def with_common(api: ModelApiName, parameters: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,6 +98,13 @@ def check_subject(spec: str, *, scripts: Scripts | None = None, model: ModelSett
         check_double(spec.removeprefix(_SCRIPTED), scripts or Scripts({}, {}))
     elif spec == _MODEL:
         _check_model(model)
+        double = scripted_double(model.base_url) if model is not None else None
+        if double is not None and double.partition(":")[0] in _NO_MODELS:
+            raise UsageError(
+                "E-DOUBLE-NOT-APPLICABLE", f"scripted:{double} is no model: it breaks a process, and a model has none"
+            )
+        if double is not None:
+            check_double(double, scripts or Scripts({}, {}))
     else:
         close = nearest(spec, tuple(subject_names()))
         meant = f"did you mean {close}? " if close else ""

@@ -1,0 +1,117 @@
+"""`--base-url scripted:NAME`: a model that plays a double, asked by a real agent, is judged as the double."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
+CASES = Path(__file__).parents[1] / "cases"
+PRESSED = str(CASES / "pressed" / "pressed.yaml")
+
+
+def oyer(*arguments: str, code: int = 0) -> Any:
+    done = subprocess.run([*OYER, *arguments, "--json"], capture_output=True, env=os.environ, timeout=120, check=False)
+    assert done.returncode == code, done.stderr.decode() + done.stdout.decode()
+    return json.loads(done.stdout)
+
+
+def facts(said: Any) -> Any:
+    """What was found: of each comparison outcome, reasons and every link, of each trial its status."""
+    primaries = [one["primary"] for one in said["comparisons"]]
+    return [
+        (one["mechanical_outcome"], [r["code"] for r in one["reasons"]], [(x["id"], x["state"]) for x in one["links"]])
+        for one in primaries
+    ], [one["status"] for one in said["trials"]]
+
+
+def run(case: str, out: Path, double: str, *more: str, model: bool = True) -> Any:
+    subject = (
+        ["--subject", "model", "--base-url", f"scripted:{double}"] if model else ["--subject", f"scripted:{double}"]
+    )
+    return oyer("run", case, *subject, *more, "--out", str(out))
+
+
+@pytest.mark.parametrize(
+    ("double", "outcome", "api", "stream"),
+    [
+        ("obedient", "CONFIRMED", "chat", False),
+        pytest.param("obedient", "CONFIRMED", "chat", True, marks=pytest.mark.slow),
+        *(
+            pytest.param(double, outcome, api, stream, marks=pytest.mark.slow)
+            for double, outcome in (("obedient", "CONFIRMED"), ("oracle", "NOT_OBSERVED"))
+            for api in ("responses", "messages", "gemini")
+            for stream in (False, True)
+        ),
+    ],
+)
+def test_a_scripted_model_is_judged_as_its_double(
+    double: str, outcome: str, api: str, stream: bool, tmp_path: Path
+) -> None:
+    more = [
+        "--api",
+        api,
+        "--param",
+        f"stream={json.dumps(stream)}",
+        *(["--max-tokens", "9"] if api == "messages" else []),
+    ]
+    said = run("cascade-memo", tmp_path / "model", double, *more)
+    assert facts(said) == facts(run("cascade-memo", tmp_path / "double", double, model=False))
+    assert [one["primary"]["mechanical_outcome"] for one in said["comparisons"]] == [outcome]
+    oyer("verify", str(tmp_path / "model"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("double", ["near-miss", "liar", "echo", "replay", "idle", "refuser"])
+def test_other_doubles_as_models_are_judged_as_themselves(double: str, tmp_path: Path) -> None:
+    as_model = run("cascade-memo", tmp_path / "model", double)
+    assert facts(as_model) == facts(run("cascade-memo", tmp_path / "double", double, model=False))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("double", ["oracle", "obedient", "yields-at:2"])
+def test_a_scripted_model_answers_rounds_of_pressure(double: str, tmp_path: Path) -> None:
+    as_model = run(PRESSED, tmp_path / "model", double)
+    as_double = run(PRESSED, tmp_path / "double", double, model=False)
+    assert facts(as_model) == facts(as_double)
+    told, expected = (
+        [one["pressure"] for one in said["trials"] if one.get("pressure")] for said in (as_model, as_double)
+    )
+    assert len(told) == len(expected)
+
+
+@pytest.mark.slow
+def test_a_scripted_model_plays_a_sequence(tmp_path: Path) -> None:
+    sequence = str(CASES / "sequences" / "desk.yaml")
+    as_model, as_double = (run(sequence, tmp_path / str(one), "obedient", model=one) for one in (True, False))
+    assert facts(as_model) == facts(as_double)
+
+
+@pytest.mark.parametrize("double", ["crasher", "garbler", "obedent", "variant:none"])
+def test_a_double_that_cannot_be_a_model_is_refused_before_anything_runs(double: str, tmp_path: Path) -> None:
+    refused = oyer(
+        "run",
+        "cascade-memo",
+        "--subject",
+        "model",
+        "--base-url",
+        f"scripted:{double}",
+        "--out",
+        str(tmp_path / "x"),
+        code=2,
+    )
+    assert refused["error"]["code"] in ("E-DOUBLE-NOT-APPLICABLE", "E-DOUBLE-UNKNOWN")
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_pinned_endpoint_says_that_it_was_a_script(tmp_path: Path) -> None:
+    run("notes-injection", tmp_path / "series", "oracle", "--conditions", "baseline")
+    pins = [json.loads(path.read_bytes()) for path in (tmp_path / "series" / "pins").iterdir()]
+    (environment,) = [pin for pin in pins if pin["oyer"] == "Environment@1"]
+    assert (environment["subject"]["endpoint"], environment["subject"]["model"]) == ("scripted:oracle", "scripted")
