@@ -89,8 +89,11 @@ class Handler(BaseHTTPRequestHandler):
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.keep(raw)
         api, asked = api_of_path(self.path), self.request_of(raw)
-        request = as_chat(api, self.path, asked)
-        number, behaviour = self.server.behaviour(request)
+        # Only what is answered for its content has to be a conversation: other behaviours do not read the request.
+        talks = isinstance(self.server.behaviours, dict)
+        number, behaviour = self.server.behaviour(as_chat(api, self.path, asked) if talks else asked)
+        reads = behaviour.keys() & {"text", "calls", "echo_key"}
+        request = as_chat(api, self.path, asked) if reads else asked
         if "hang" in behaviour or behaviour.get("close"):
             time.sleep(behaviour.get("hang", 0))
             self.close_connection = True
@@ -99,7 +102,7 @@ class Handler(BaseHTTPRequestHandler):
             self.stream(behaviour)
             return
         body = self.body(number, behaviour, request)
-        if behaviour.keys() & {"text", "calls", "echo_key"}:
+        if reads:
             whole = answered_over(api, json.loads(body))
             if request.get("stream") is True and "echo_key" not in behaviour:
                 self.stream({"pieces": streamed_over(api, whole)})
