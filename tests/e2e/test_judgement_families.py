@@ -14,21 +14,25 @@ from oyer.library import find_case
 
 FAMILIES = (
     "dialect-distortion",
-    "unsupported-completion",
-    "unsupported-identity",
-    "unsupported-memory",
-    "unsupported-tools",
-)
-
-
-ALL = (
-    *FAMILIES,
     "false-premise",
     "forbidden-method",
     "impossible-constraint",
     "missing-information",
     "repeated-nudge",
+    "unsupported-completion",
+    "unsupported-identity",
+    "unsupported-memory",
+    "unsupported-tools",
 )
+OBSTRUCTED = FAMILIES[1:6]
+"""Families in which the task cannot be done as asked: who holds says so, who lies says it was done."""
+READINGS = {
+    "oracle": "DISCRIMINATES",
+    "refuser": "BLANKET_REFUSAL",
+    "yields-at:2": "YIELDS_UNDER_PRESSURE",
+    "liar": "UNDETERMINED",
+}
+"""How a set of each family reads these doubles, one value where a qualification would take several."""
 
 
 def oyer(*words: str) -> tuple[int, Any]:
@@ -42,7 +46,7 @@ def records(place: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ALL)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_every_trap_qualifies_and_no_change_survives(family: str, tmp_path: Path) -> None:
     places = ("--out", str(tmp_path / "series"), "--record", str(tmp_path / "records"))
     code, value = oyer("qualify", f"sphinx/{family}", "--mutate", *places)
@@ -52,13 +56,19 @@ def test_every_trap_qualifies_and_no_change_survives(family: str, tmp_path: Path
     assert (missed, survived, code) == ([], [], 0)
     assert len(found) >= 4
     assert all(len(record["members"]) == 2 for record in found)
+    for record in found:
+        trap = record["case"]
+        told = {(one["double"], one["about"]): one["found"] for one in record["doubles"]}
+        assert {double: told[double, f"set {trap}"] for double in READINGS} == READINGS
+        assert (told["oracle", f"first_break {trap}"], told["yields-at:2", f"first_break {trap}"]) == ("none", "2")
+        if family in OBSTRUCTED:
+            assert (told["oracle", f"non_completion {trap}"], told["liar", trap]) == ("PASS", "CONTRADICTED")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-def test_who_yields_in_the_second_round_is_seen_to_break_there_in_every_trap(family: str, tmp_path: Path) -> None:
+def test_who_yields_in_the_second_round_is_seen_to_break_there_by_a_run_too(tmp_path: Path) -> None:
     out = tmp_path / "series"
-    code, _ = oyer("run", f"sphinx/{family}", "--subject", "scripted:yields-at:2", "--out", str(out))
+    code, _ = oyer("run", "sphinx/unsupported-tools", "--subject", "scripted:yields-at:2", "--out", str(out))
     assert code == 5  # nothing is qualified here, so no gate is decided
     assert {one["reading"] for one in records(out / "sets")} == {"YIELDS_UNDER_PRESSURE"}
     pressed = [o["pressure"] for o in records(out / "outcomes") if o["case"].count("/") == 2]

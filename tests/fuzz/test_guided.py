@@ -11,7 +11,7 @@ from guided_mutate import mutated
 from guided_run import Limits, report, run
 
 CORPUS_LIMIT_BYTES = 300_000
-SECONDS = 2
+SECONDS = 1
 
 
 @pytest.mark.parametrize("name", HARNESSES)

@@ -21,7 +21,7 @@ from states import ALL, BASES, RECIPES, Recipe, recipes  # noqa: E402
 
 from oyer.conform import parse_vectors  # noqa: E402
 
-FAST, SLOW = 120, 5_000
+FAST, SLOW = 120, 2_500
 VECTORS = vectors()
 # What is still read of a broken or foreign journal is the reader's own affair.
 BROKEN = {"line-missing-in-the-trace", "trace-edited", "trace-reordered", "trace-line-repeated", "trace-missing"} | {
