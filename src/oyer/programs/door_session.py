@@ -9,80 +9,22 @@ channel, and waits there until somebody listens. Must never change a line, drop 
 from __future__ import annotations
 
 import os
-import queue
 import subprocess
 import threading
 from collections.abc import Callable
 from typing import Final
 from uuid import uuid4
 
+from oyer.programs.door_channel import Channel, Reader, key_in_meta, key_of
 from oyer.programs.wire import note
 from oyer.protocol import SUBSCRIPTION_ID, IdKey, JsonValue, LineSplitter, Message, Overlong, id_key, parse_message
 
-__all__ = ["Channel", "DoorSession", "Sessions"]
+__all__ = ["DoorSession", "Sessions"]
 
 _READ_BYTES: Final = 65536
 _SPACES: Final = bytes.maketrans(b"\r\n", b"  ")
 _SHOWN_BYTES: Final = 500
 _KEPT_STREAMS: Final = 64
-
-
-class Channel:
-    """What is said on one stream, in order. With `number` each event has an id, and may be asked for again."""
-
-    def __init__(self, requests: list[Message], number: int | None = None) -> None:
-        self.waits = {request.id_key for request in requests}
-        self.tokens = {token for request in requests if (token := _token(request)) is not None}
-        self.is_listened = bool(requests)
-        self.size_bytes = 0
-        self._number = number
-        self._lines: list[bytes | None] = []
-        self._place = 0
-        self._grown = threading.Condition()
-
-    def put(self, line: bytes | None) -> None:
-        """Add a line, or the end."""
-        with self._grown:
-            self._lines.append(line)
-            self.size_bytes += len(line or b"")
-            self._grown.notify_all()
-
-    def next(self, limit_s: float) -> bytes | None:
-        """Return the next line, None at the end; the same again until it is `sent`.
-
-        Raises: queue.Empty when none comes in time.
-        """
-        with self._grown:
-            if self._place == len(self._lines):
-                self._grown.wait(limit_s)
-            if self._place == len(self._lines):
-                raise queue.Empty
-            return self._lines[self._place]
-
-    def event(self, line: bytes) -> bytes:
-        """Return the next line as an event."""
-        identifier = b"" if self._number is None else b"id: %d-%d\n" % (self._number, self._place + 1)
-        return b"event: message\n" + identifier + b"data: " + line + b"\n\n"
-
-    def sent(self) -> None:
-        """The next line was written to whoever listens."""
-        with self._grown:
-            if self._number is None:
-                self.size_bytes -= len(self._lines.pop(self._place) or b"")
-            else:
-                self._place += 1
-
-    def rewind(self, after: int) -> None:
-        """Go back to what came after an event."""
-        with self._grown:
-            self._place = min(after, len(self._lines))
-
-    def take_over(self, other: Channel) -> None:
-        """Say what waits on another one."""
-        with other._grown:
-            waiting, other._lines, other.size_bytes = other._lines, [], 0
-        for line in waiting:
-            self.put(line)
 
 
 class DoorSession:
@@ -125,21 +67,28 @@ class DoorSession:
             channel = self._channels[self._opened] = Channel(requests, self._opened)
             self._asked.update(dict.fromkeys(channel.waits, channel))
             if not self.own.is_listened:
-                channel.take_over(self.own)
+                for line in self.own.take():
+                    channel.put(line)
             return channel
 
-    def resume(self, last: str | None) -> Channel | None:
+    def give_up(self, request: JsonValue) -> None:
+        """The client waits for an answer no more. Should one come, its stream is still where it belongs."""
+        with self._lock:
+            channel = self._asked.get(id_key(request))
+            if channel is not None:
+                channel.is_given_up = True
+
+    def resume(self, last: str | None) -> Reader | None:
         """Return the stream that somebody wants to listen to: one taken up, or the own one; None if that has one."""
         stream, _, place = (last or "").partition("-")
         with self._lock:
             known = self._channels.get(int(stream)) if stream.isdigit() and place.isdigit() else None
             if known is not None:
-                known.rewind(int(place))
-                return known
+                return Reader(known, int(place))
             if self.own.is_listened:
                 return None
             self.own.is_listened = True
-            return self.own
+            return Reader(self.own)
 
     def end(self) -> None:
         """Close its input, which asks it to end."""
@@ -165,12 +114,11 @@ class DoorSession:
                     return
                 self._said(line.rstrip(b"\r\n"))
         code = self._process.wait()
-        for channel in list(self._channels.values()):
-            channel.put(None)
-        self.own.put(None)
-        if not self._ending:
+        if not self._ending:  # before any stream could end in order, as if all had been said
             how = f"with code {code}" if code >= 0 else f"by signal {-code}"
             self._on_failed(f"the server ended {how} while it was in use")
+        for channel in (*self._channels.values(), self.own):
+            channel.put(None)
 
     def _said(self, line: bytes) -> None:
         read = parse_message(line)
@@ -206,15 +154,14 @@ class DoorSession:
             params = part.params
             if not isinstance(params, dict):
                 continue
-            subscription, token = _of_meta(params, SUBSCRIPTION_ID), _key(params.get("progressToken"))
+            subscription, token = key_in_meta(params, SUBSCRIPTION_ID), key_of(params.get("progressToken"))
             if subscription is not None and subscription in self._asked:
                 return self._asked[subscription]
             for channel in self._asked.values():
                 if token is not None and token in channel.tokens:
                     return channel
-        if self._asked:
-            return next(reversed(self._asked.values()))
-        return self.own
+        under_way = [channel for channel in self._asked.values() if not channel.is_given_up]
+        return under_way[-1] if under_way else self.own
 
 
 class Sessions:
@@ -262,16 +209,3 @@ class Sessions:
         except OSError as error:
             self._on_failed(f"the server could not be started: {error}")
             raise
-
-
-def _token(request: Message) -> IdKey | None:
-    return _of_meta(request.params, "progressToken") if isinstance(request.params, dict) else None
-
-
-def _of_meta(params: dict[str, JsonValue], name: str) -> IdKey | None:
-    meta = params.get("_meta")
-    return _key(meta.get(name)) if isinstance(meta, dict) else None
-
-
-def _key(value: JsonValue) -> IdKey | None:
-    return id_key(value) if isinstance(value, str | int) else None

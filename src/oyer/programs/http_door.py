@@ -20,7 +20,8 @@ import sys
 import threading
 from typing import Final, NoReturn
 
-from oyer.programs.door_session import Channel, DoorSession, Sessions
+from oyer.programs.door_channel import Channel, Reader
+from oyer.programs.door_session import DoorSession, Sessions
 from oyer.programs.door_wire import Client, Request, listen
 from oyer.programs.wire import note, requests_in
 from oyer.protocol import SESSION_HEADER, Message, encode_message, modern_version, parse_message
@@ -83,6 +84,8 @@ class Door:
         if session is None:
             client.say(404, _UNKNOWN, _TEXT)
         elif not requests:
+            if message is not None and message.method == "notifications/cancelled":
+                _heed(session, message)
             session.write(request.body)
             client.say(202)
         else:
@@ -90,7 +93,7 @@ class Door:
             session.write(request.body)
             accepted = request.headers.get("accept") or _STREAM
             carry = _stream if _STREAM in accepted or "*/*" in accepted else _whole
-            if not carry(client, channel, headers):
+            if not carry(client, Reader(channel), headers):
                 _give_up(session, channel, requests)
 
     def _listen(self, client: Client, request: Request) -> None:
@@ -100,17 +103,17 @@ class Door:
         if session is None:
             client.say(404 if named else 405, headers=[] if named else [("Allow", "POST, DELETE")])
             return
-        channel = session.resume(request.headers.get("last-event-id"))
-        if channel is None:
+        reader = session.resume(request.headers.get("last-event-id"))
+        if reader is None:
             client.say(409, b"there is such a stream already", _TEXT)
             return
-        _stream(client, channel)
-        if channel is session.own:
-            channel.is_listened = False
+        _stream(client, reader)
+        if reader.channel is session.own:
+            session.own.is_listened = False
 
     def _older_stream(self, client: Client) -> None:
         name, session = self._sessions.open()
-        _stream(client, session.own, first=b"event: endpoint\ndata: /messages?%s\n\n" % name.encode())
+        _stream(client, Reader(session.own), first=b"event: endpoint\ndata: /messages?%s\n\n" % name.encode())
         self._sessions.take(name)
         session.end()
 
@@ -122,26 +125,26 @@ class Door:
         client.say(202)
 
 
-def _stream(client: Client, channel: Channel, headers: Headers = (), first: bytes = b"") -> bool:
-    """Write what comes on a channel until it ends; False when the client went before that."""
+def _stream(client: Client, reader: Reader, headers: Headers = (), first: bytes = b"") -> bool:
+    """Write what comes until it ends; False when the client went before that."""
     try:
         client.begin((*headers, ("Content-Type", _STREAM), ("Cache-Control", "no-store")), first)
-        while (line := _next(client, channel)) is not None:
-            client.piece(channel.event(line))
-            channel.sent()
+        while (line := _next(client, reader)) is not None:
+            client.piece(reader.event(line))
+            reader.sent()
         client.finish()
     except OSError:
         return False
     return True
 
 
-def _whole(client: Client, channel: Channel, headers: Headers) -> bool:
+def _whole(client: Client, reader: Reader, headers: Headers) -> bool:
     """Write the answers as one body, for a client that takes no stream; False when it went before that."""
     lines: list[bytes] = []
     try:
-        while (line := _next(client, channel)) is not None:
+        while (line := _next(client, reader)) is not None:
             lines.append(line)
-            channel.sent()
+            reader.sent()
         body = lines[0] if len(lines) == 1 else b"[" + b",".join(lines) + b"]"
         client.say(200, body, (*headers, ("Content-Type", "application/json")))
     except OSError:
@@ -149,14 +152,21 @@ def _whole(client: Client, channel: Channel, headers: Headers) -> bool:
     return True
 
 
-def _next(client: Client, channel: Channel) -> bytes | None:
+def _next(client: Client, reader: Reader) -> bytes | None:
     """Wait for the next line. Raises: ConnectionResetError when the client went."""
     while True:
         try:
-            return channel.next(_POLL_S)
+            return reader.next(_POLL_S)
         except queue.Empty:
             if client.has_left():
                 raise ConnectionResetError from None
+
+
+def _heed(session: DoorSession, cancellation: Message) -> None:
+    """Take note of a cancellation, which is passed on as it is."""
+    params = cancellation.params
+    if isinstance(params, dict):
+        session.give_up(params.get("requestId"))
 
 
 def _give_up(session: DoorSession, channel: Channel, requests: list[Message]) -> None:

@@ -54,9 +54,8 @@ class _Post:
         self.cancelled = False
         self.waits = {id_key(part.id) for part in requests_in(message)}
 
-    def cancel(self) -> None:
+    def cut(self) -> None:
         """Close the stream, which from 2026-07-28 on is how a request is given up."""
-        self.cancelled = True
         self._socket.shutdown(socket.SHUT_RDWR)
 
 
@@ -75,7 +74,7 @@ class HttpWire(Wire):
         self._version: str | None = None
         self._marked: dict[str, Any] = {}
         self._open: dict[Any, _Post] = {}
-        self._threads: list[threading.Thread] = []
+        self._threads: dict[threading.Thread, _Post] = {}
         self._listens = False
 
     def send(self, frame: bytes) -> None:
@@ -101,9 +100,10 @@ class HttpWire(Wire):
         if not post.waits or (message is not None and message.method in _GREETINGS):
             self._answer(post)
         else:
-            self._threads = [thread for thread in self._threads if thread.is_alive()]
-            self._threads.append(threading.Thread(target=self._answer, args=(post,), daemon=True))
-            self._threads[-1].start()
+            self._threads = {thread: other for thread, other in self._threads.items() if thread.is_alive()}
+            thread = threading.Thread(target=self._answer, args=(post,), daemon=True)
+            self._threads[thread] = post
+            thread.start()
         if message is not None and message.method == "notifications/initialized" and not self._listens:
             self._listens = True
             threading.Thread(target=self._listen, daemon=True).start()
@@ -111,8 +111,9 @@ class HttpWire(Wire):
     def leave(self, limit_s: float) -> None:
         """Wait a moment for what is under way, then end the session."""
         until = time.monotonic() + limit_s
-        for thread in self._threads:
-            thread.join(max(0.0, until - time.monotonic()))
+        for thread, post in self._threads.items():
+            if not post.cancelled:
+                thread.join(max(0.0, until - time.monotonic()))
         self._left.set()
         if self._session is None or self._failed:
             return
@@ -249,14 +250,16 @@ class HttpWire(Wire):
     # -- odds and ends ------------------------------------------------------------------------------------
 
     def _gives_up(self, message: Message) -> bool:
-        """Take a cancellation of the era that has none on this wire: the stream is closed in its place."""
+        """Take a cancellation; say whether that is all: the era without sessions closes the stream in its place."""
         if message.method != "notifications/cancelled" or not isinstance(message.params, dict):
             return False
         post = self._open.get(id_key(message.params.get("requestId")))
-        if post is None or not post.modern:
+        if post is None:
             return False
-        post.cancel()
-        return True
+        post.cancelled = True  # whether an answer still comes or the stream just ends, nobody waits for it
+        if post.modern:
+            post.cut()
+        return post.modern
 
     def _headers(
         self, message: Message | None, *, accept: str | None = "application/json, text/event-stream"
