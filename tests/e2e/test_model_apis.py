@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from endpoint_kit import endpoint
+from warm_oyer import OYER
 
 from oyer.observe import read_trial
 from oyer.store import SeriesReader
 
 PEERS = Path(__file__).parents[1] / "peers"
-OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 PATHS = {
     ("responses", True): "/v1/responses",
     ("responses", False): "/v1/responses",

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from endpoint_kit import endpoint
+from warm_oyer import OYER
 
 PEERS = Path(__file__).parents[1] / "peers"
-OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 MODEL = ["--subject", "model", "--model", "small"]
 OLD, NEW = "small-2026-01-31", "small-2026-11-30"
 

@@ -8,7 +8,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -19,8 +18,8 @@ import pytest
 import zstandard
 from endpoint_kit import endpoint
 from model_streams import sse
+from warm_oyer import OYER
 
-OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 KEY = "sk-SECRET-CANARY-12345-and-some-more"
 SUITE = """\
 oyer: TrialSuite@1

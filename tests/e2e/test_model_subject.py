@@ -6,19 +6,18 @@ import base64
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zstandard
 from endpoint_kit import endpoint
+from warm_oyer import OYER
 
 from oyer.observe import read_trial
 from oyer.store import SeriesReader
 
 PEERS = Path(__file__).parents[1] / "peers"
-OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 KEY = "sk-SECRET-CANARY-98765"
 FORMS = (KEY.encode(), base64.b64encode(KEY.encode())[:-4], KEY[:16].encode() + b'"', b'"' + KEY[16:].encode())
 
@@ -139,6 +138,6 @@ def test_what_a_model_thinks_in_its_text_is_not_said(tmp_path: Path) -> None:
 def test_an_endpoint_that_fails_blocks_and_concludes_nothing(tmp_path: Path) -> None:
     behaviours = tmp_path / "busy.json"
     behaviours.write_text(json.dumps([{"status": 503, "body": {"error": {"message": "busy"}}}]))
-    said = run(behaviours, tmp_path / "series")
+    said = run(behaviours, tmp_path / "series", "--conditions", "baseline,manipulated")
     assert outcomes(said) == ["INCONCLUSIVE"] and "dependency_unavailable" in json.dumps(said)
     oyer("verify", str(tmp_path / "series"))

@@ -6,16 +6,15 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from endpoint_kit import endpoint
+from warm_oyer import OYER
 
 PEERS = Path(__file__).parents[1] / "peers"
-OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 MODEL = ["--subject", "model", "--model", "small"]
 
 
@@ -73,7 +72,8 @@ def test_a_request_that_is_not_in_the_recording_goes_nowhere(tmp_path: Path, nob
 
 
 def test_what_does_not_hold_is_not_replayed(tmp_path: Path, nobody: str) -> None:
-    with endpoint(PEERS / "obedient_model.json") as base_url:
+    (tmp_path / "answers.json").write_text(json.dumps([{"text": "Done."}]))
+    with endpoint(tmp_path / "answers.json") as base_url:
         oyer("run", "notes-injection", *MODEL, "--base-url", base_url, "--out", str(tmp_path / "old"))
     ledger = tmp_path / "old" / "ledger.jsonl"
     ledger.write_bytes(ledger.read_bytes()[:-40])

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_oyer import OYER
 
-OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 CASES = Path(__file__).parents[1] / "cases"
 PRESSED = str(CASES / "pressed" / "pressed.yaml")
 

@@ -9,6 +9,7 @@ start itself uses, or of signals: those take the real program.
 from __future__ import annotations
 
 import array
+import atexit
 import contextlib
 import fcntl
 import importlib
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -46,7 +48,8 @@ class WarmOyer:
     def __init__(self, python: str) -> None:
         self._python = python
         self._place = tempfile.TemporaryDirectory(prefix="warm-")
-        self._socket = Path(self._place.name) / "s"
+        self.place = Path(self._place.name)
+        self._socket = self.place / "s"
 
     def __enter__(self) -> WarmOyer:
         self._host = subprocess.Popen(
@@ -62,12 +65,29 @@ class WarmOyer:
 
     def write_program(self, path: Path) -> Path:
         """Write a program that runs one command line."""
-        client = Path(self._place.name) / "client.py"
+        client = self.place / "client.py"
         client.write_text(CLIENT)
         words = [self._python, "-I", "-S", str(client), str(self._socket)]
         path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
         path.chmod(0o755)
         return path
+
+
+class Warm:
+    """The words that start an `oyer` of this interpreter, `[*OYER, "run", ...]`; the first who asks starts the host."""
+
+    def __init__(self) -> None:
+        self._words: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        if not self._words:
+            running = WarmOyer(sys.executable).__enter__()
+            atexit.register(running.__exit__, None, None, None)
+            self._words = [str(running.write_program(running.place / "oyer"))]
+        return iter(self._words)
+
+
+OYER = Warm()
 
 
 def host(place: str) -> None:
