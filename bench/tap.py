@@ -10,7 +10,7 @@ forwarder, calls per second with 16 under way. Twice: with a pause before each c
 after an answer was handed over costs nobody time), and back to back (everything counts). Then apart: answers that are
 changed, whose originals are on the disk before anything goes on, beside what the disk itself takes for that.
 
-``python bench/tap.py [--rounds N] [--only stdio|http|across|changed] [--install]``
+``python bench/tap.py [--rounds N] [--only stdio|http|across|changed] [--own] [--install]``
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def free_port() -> int:
 # -- the ways of each table --------------------------------------------------------------------------------------
 
 
-async def stdio_ways(lab: Harness) -> dict[str, Spec | str]:
+async def stdio_ways(lab: Harness, libraries: bool) -> dict[str, Spec | str]:
     """Standard streams on both sides."""
     ways: dict[str, Spec | str] = {
         DIRECT: {"argv": SERVER},
@@ -166,26 +166,29 @@ async def stdio_ways(lab: Harness) -> dict[str, Spec | str]:
         "tap": await lab.stream_tap(tuple(SERVER), TapRules(), TapRules()),
         "tap, a change declared elsewhere": await lab.stream_tap(tuple(SERVER), TapRules(), CHANGED),
     }
-    argv = fastmcp(SERVER, None)
-    ways["fastmcp"] = {"argv": argv} if argv else proxies.missing("fastmcp")
+    if libraries:
+        argv = fastmcp(SERVER, None)
+        ways["fastmcp"] = {"argv": argv} if argv else proxies.missing("fastmcp")
     return ways
 
 
-async def http_ways(lab: Harness) -> dict[str, Spec | str]:
+async def http_ways(lab: Harness, libraries: bool) -> dict[str, Spec | str]:
     """Streamable HTTP on both sides."""
     url = await lab.served([*SERVER, "--http"])
-    port = free_port()
-    argv = fastmcp(url, port)
-    return {
+    ways: dict[str, Spec | str] = {
         DIRECT: {"url": url},
         BARE: {"url": await lab.served([*FORWARDER, "--http", url])},
         "tap": await lab.http_tap(url, TapRules(), TapRules()),
         "tap, a change declared elsewhere": await lab.http_tap(url, TapRules(), CHANGED),
-        "fastmcp": await lab.proxied(argv, port) if argv else proxies.missing("fastmcp"),
     }
+    if libraries:
+        port = free_port()
+        argv = fastmcp(url, port)
+        ways["fastmcp"] = await lab.proxied(argv, port) if argv else proxies.missing("fastmcp")
+    return ways
 
 
-async def across_ways(lab: Harness) -> dict[str, Spec | str]:
+async def across_ways(lab: Harness, libraries: bool) -> dict[str, Spec | str]:
     """Standard streams for the subject, HTTP at the server: what `mcp-proxy` is made for, and the tap's bridge."""
     url = await lab.served([*SERVER, "--http"])
     ways: dict[str, Spec | str] = {
@@ -193,6 +196,8 @@ async def across_ways(lab: Harness) -> dict[str, Spec | str]:
         BARE: {"url": await lab.served([*FORWARDER, "--http", url])},
         "tap and bridge": await lab.stream_tap((*BRIDGE, url), TapRules(), TapRules()),
     }
+    if not libraries:
+        return ways
     argv = fastmcp(url, None)
     ways["fastmcp"] = {"argv": argv} if argv else proxies.missing("fastmcp")
     python = proxies.python_of("mcp-proxy")
@@ -201,7 +206,7 @@ async def across_ways(lab: Harness) -> dict[str, Spec | str]:
     return ways
 
 
-async def changed_ways(lab: Harness) -> dict[str, Spec | str]:
+async def changed_ways(lab: Harness, _libraries: bool) -> dict[str, Spec | str]:
     """Answers that are changed: the original is on the disk before the changed one goes on."""
     url = await lab.served([*SERVER, "--http"])
     return {
@@ -278,10 +283,10 @@ def disk_ns(place: Path, count: int) -> list[int]:
     return times
 
 
-async def run(kind: str, rounds: int) -> None:
+async def run(kind: str, rounds: int, libraries: bool) -> None:
     """Open what one table needs, and have it measured from another process."""
     async with harness() as lab:
-        ways = await WAYS[kind](lab)
+        ways = await WAYS[kind](lab, libraries)
         argv = [sys.executable, __file__, "--client", kind, json.dumps(ways), "--rounds", str(rounds)]
         child = await asyncio.create_subprocess_exec(*argv)
         if await child.wait():
@@ -299,6 +304,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--only", choices=list(WAYS))
+    parser.add_argument("--own", action="store_true", help="leave the proxies of libraries out")
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--client", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -308,7 +314,7 @@ def main() -> None:
         measure(asked.client[0], json.loads(asked.client[1]), asked.rounds)
     else:
         for kind in [asked.only] if asked.only else WAYS:
-            asyncio.run(run(kind, asked.rounds))
+            asyncio.run(run(kind, asked.rounds, not asked.own))
 
 
 if __name__ == "__main__":
