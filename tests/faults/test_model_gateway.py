@@ -389,3 +389,15 @@ async def test_gw_11_equal_requests_advance_and_the_next_one_is_a_miss(
     missed = [fault for fault in journal.faults() if "not in the recording" in fault[2]]
     assert [fault[1] for fault in missed] == ["harness", "harness"]
     assert len(bench.fake.asked) == 4, "a replay opened a connection"
+
+
+# -- nothing is sent twice -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["POST", "GET", "HEAD", "PUT", "DELETE"])
+async def test_a_request_that_gets_no_answer_is_not_sent_again(behind: Any, method: str) -> None:
+    """The HTTP library would: by its standard such methods may be repeated when a connection closes."""
+    async with behind(b"", said(PLAIN, JSON)) as bench:
+        reply = await bench.ask(method=method, root="/v1/files")
+        assert (reply.status, len(bench.fake.asked)) == (502, 1)
+        assert bench.journal.faults()[0][1] == "dependency_unavailable"

@@ -52,12 +52,12 @@ _HOP_BY_HOP: Final = frozenset(
 
 def end_to_end(headers: Iterable[tuple[str, str]], *, without: frozenset[str] = frozenset()) -> Headers:
     """Keep what is meant for the other end, in its order; drop hop-by-hop fields and those named, in lower case."""
-    pairs = tuple(headers)
-    dropped = set(_HOP_BY_HOP | without)
-    for name, value in pairs:
-        if name.lower() == "connection":
-            dropped.update(token.strip().lower() for token in value.split(","))
-    return tuple((name, value) for name, value in pairs if name.lower() not in dropped)
+    named = [(name.lower(), name, value) for name, value in headers]
+    dropped = without
+    for low, _, value in named:
+        if low == "connection":
+            dropped = dropped.union(token.strip().lower() for token in value.split(","))
+    return tuple([(name, value) for low, name, value in named if low not in _HOP_BY_HOP and low not in dropped])
 
 
 def header_of(headers: Headers, name: str) -> str | None:

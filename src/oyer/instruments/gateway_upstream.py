@@ -25,6 +25,7 @@ from oyer.instruments.gateway_answer import (
 from oyer.instruments.gateway_keys import KeyWatch
 from oyer.instruments.gateway_port import Upstream
 from oyer.instruments.gateway_views import StreamEnd
+from oyer.instruments.http_once import send_once
 from oyer.observe import decoded
 
 __all__ = ["UpstreamClient", "next_piece", "target_url"]
@@ -65,6 +66,7 @@ class UpstreamClient:
             auto_decompress=False,
             skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
             timeout=aiohttp.ClientTimeout(total=self._upstream.answer_s, sock_connect=_CONNECT_S),
+            middlewares=(send_once,),
         )
 
     async def close(self) -> None:

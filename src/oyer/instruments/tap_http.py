@@ -118,6 +118,8 @@ class HttpTap:
         """End every connection and the server, as between two sessions; the tap goes on listening."""
         for connection in list(self._open):
             connection.end("closing")
+        if self._carrier is not None:
+            await self._carrier.close()
         async with self._starting:
             await self._end_server()
             self._is_gone = False
@@ -128,8 +130,6 @@ class HttpTap:
         if self._runner is not None:
             runner, self._runner = self._runner, None
             await runner.cleanup()
-        if self._carrier is not None:
-            await self._carrier.close()
         self._quiet.close()
 
     # -- one request ----------------------------------------------------------------------------------------

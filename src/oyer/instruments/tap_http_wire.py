@@ -8,16 +8,18 @@ Source: RFC 9110, 7.6 (what belongs to one hop); MCP transports, Streamable HTTP
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import functools
 from typing import Final
 from urllib.parse import urlsplit
 
 import aiohttp
 from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
 from multidict import CIMultiDict
 from yarl import URL
 
 from oyer.instruments.gateway_answer import end_to_end
+from oyer.instruments.http_once import send_once
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
 from oyer.instruments.tap_http_streams import Endpoints
 from oyer.protocol import SESSION_HEADER, Overlong, SseEvent, SseSplitter, parse_sse, strip_terminator, with_sse_data
@@ -25,6 +27,9 @@ from oyer.protocol import SESSION_HEADER, Overlong, SseEvent, SseSplitter, parse
 __all__ = ["CutError", "HttpCarrier", "SubjectGoneError", "read_body"]
 
 _CONNECT_S: Final = 10.0
+_KEPT_S: Final = 1.0
+"""How long a connection waits for the next request. Servers wait longer: one that is closing would take a request and
+not answer, and a request must not be sent twice."""
 _NOT_FORWARDED: Final = frozenset({"accept-encoding", "expect", "host", "origin"})
 _LOST: Final = 404
 
@@ -43,20 +48,13 @@ class HttpCarrier:
     def __init__(self, max_bytes: int, endpoints: Endpoints) -> None:
         self._max_bytes = max_bytes
         self._endpoints = endpoints
-        # One connection for each exchange: one that had been kept may be closed by the server at that very moment, and
-        # a request must not be sent twice. Answers may take as long as the Case says, which others keep.
-        self._client = aiohttp.ClientSession(
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=False,
-            auto_decompress=False,
-            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
-            connector=aiohttp.TCPConnector(limit=0, force_close=True),
-        )
+        self._clients: dict[bool, aiohttp.ClientSession] = {}
 
     async def close(self) -> None:
-        """Close every connection."""
-        await self._client.close()
+        """Close every connection; another request opens new ones."""
+        clients, self._clients = list(self._clients.values()), {}
+        for client in clients:
+            await client.close()
 
     async def carry(
         self, request: web.BaseRequest, url: str, body: Handed | None, connection: HttpConnection
@@ -68,11 +66,11 @@ class HttpCarrier:
             headers.append(("Origin", f"{parts.scheme}://{parts.netloc}"))
         if body is not None:
             headers.append(("Content-Length", str(len(body.data))))
-        async with self._client.request(
+        async with self._client(request.method).request(
             request.method,
-            URL(url, encoded=True),
+            _url(url),
             headers=CIMultiDict(headers),
-            data=None if body is None else _sent(body, connection),
+            data=None if body is None else _Sent(body, connection),
             allow_redirects=False,
         ) as came:
             session = came.headers.get(SESSION_HEADER)
@@ -85,7 +83,7 @@ class HttpCarrier:
             if came.content_type == "text/event-stream" and "Content-Encoding" not in came.headers:
                 await self._stream(request, came, answer, connection, url)
             else:
-                await self._whole(request, came, answer, connection)
+                answer = await self._whole(request, came, answer, connection)
         await _end(answer)
         return answer
 
@@ -103,6 +101,23 @@ class HttpCarrier:
         connection.delivered(refusal)
         await _end(answer)
         return answer
+
+    def _client(self, method: str) -> aiohttp.ClientSession:
+        """Return the client for a method: only calls come one after the other, and have a connection that is kept."""
+        keeps = method == "POST"
+        if keeps not in self._clients:
+            kept = {"keepalive_timeout": _KEPT_S} if keeps else {"force_close": True}
+            # Answers may take as long as the Case says, which others keep.
+            self._clients[keeps] = aiohttp.ClientSession(
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trust_env=False,
+                auto_decompress=False,
+                skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
+                connector=aiohttp.TCPConnector(limit=0, **kept),
+                middlewares=(send_once,),
+            )
+        return self._clients[keeps]
 
     async def _stream(
         self,
@@ -153,26 +168,36 @@ class HttpCarrier:
         came: aiohttp.ClientResponse,
         answer: web.StreamResponse,
         connection: HttpConnection,
-    ) -> None:
+    ) -> web.StreamResponse:
         body = await read_body(came.content, self._max_bytes)
-        handed = None
-        if body:
-            decided = await connection.from_server(body)
-            if not decided:
-                raise CutError
-            handed = decided[0]
-        elif came.content_length and request.method == "HEAD":
-            answer.content_length = came.content_length
-        if request.method != "HEAD":
-            answer.content_length = len(handed.data) if handed else 0
-        await _begin(answer, request)
-        if handed is not None:
-            await _write(answer, handed.data)
-            connection.delivered(handed)
+        if not body:
+            if request.method != "HEAD":
+                answer.content_length = 0
+            elif came.content_length:
+                answer.content_length = came.content_length
+            await _begin(answer, request)
+            return answer
+        decided = await connection.from_server(body)
+        if not decided:
+            raise CutError
+        handed = decided[0]
+        # Head and body leave in one piece.
+        whole = web.Response(status=answer.status, reason=answer.reason, headers=answer.headers, body=handed.data)
+        await _begin(whole, request)
+        await _end(whole)
+        connection.delivered(handed)
+        return whole
+
+
+@functools.lru_cache(maxsize=256)
+def _url(url: str) -> URL:
+    return URL(url, encoded=True)
 
 
 async def read_body(content: aiohttp.StreamReader, limit: int) -> bytes | Overlong:
     """Take a body as it came; one beyond the limit as what is kept of it, the rest unread."""
+    if content.is_eof() and content.total_bytes <= limit:
+        return content.read_nowait()
     pieces, size = [], 0
     async for chunk in content.iter_any():
         pieces.append(chunk)
@@ -203,6 +228,20 @@ async def _end(answer: web.StreamResponse) -> None:
         raise SubjectGoneError from error
 
 
-async def _sent(body: Handed, connection: HttpConnection) -> AsyncIterator[bytes]:
-    yield body.data
-    connection.delivered(body)  # asked for more: it was written
+class _Sent(aiohttp.Payload):
+    """A request's body: head and body leave in one piece, and then it was delivered."""
+
+    def __init__(self, body: Handed, connection: HttpConnection) -> None:
+        super().__init__(body.data)
+        self._size = len(body.data)
+        self._handed = body
+        self._connection = connection
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """Return the body as text, which nobody here asks for."""
+        return self._handed.data.decode(encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Write it."""
+        await writer.write(self._handed.data)
+        self._connection.delivered(self._handed)

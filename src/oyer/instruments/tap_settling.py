@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 __all__ = ["QuietMoment"]
 
-_QUIET_S = 0.001
-_STILL_S = 0.0004  # a selector waits in whole milliseconds: a second look would come when the next call does
+_QUIET_S = 0.003
+_STILL_S = 0.002
 _LONGEST_S = 0.025
 _MOST = 256
 _MOST_BYTES = 1 << 20

@@ -1,0 +1,24 @@
+"""A request over HTTP is sent once: what was perhaps carried out is not asked for again behind anybody's back.
+
+The library repeats requests whose method is called idempotent when their connection closes without an answer, also on
+a connection that was new. A server of our trials may do anything at each of them, and would be seen to do it once.
+Source: RFC 9110, 9.2.2, which allows the repetition; aiohttp, client middlewares.
+"""
+
+from __future__ import annotations
+
+import aiohttp
+
+__all__ = ["NoAnswerError", "send_once"]
+
+
+class NoAnswerError(aiohttp.ClientError):
+    """The connection failed, or closed before any answer. Not of the kinds after which the library tries again."""
+
+
+async def send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Send a request; a client middleware. Raises: NoAnswerError."""
+    try:
+        return await handler(request)
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise NoAnswerError(str(error) or type(error).__name__) from error
