@@ -50,6 +50,7 @@ PASSING = {
     "host/worlds.py": "worlds of a run, gone with it",
     "library/servers/_loop.py": "standard output of a packaged server, into the tap",
     "programs/child_wire.py": "standard output of a subject, into the harness",
+    "programs/door_session.py": "standard input of a relay",
     "programs/http_sink.py": "standard output of the sinks' process, into the harness",
     "programs/wire.py": "standard output of the bridge, into the tap",
     "programs/relay.py": "what passes between subject and tap",
