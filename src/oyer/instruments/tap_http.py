@@ -36,6 +36,8 @@ __all__ = ["HttpTap"]
 _HOST: Final = "127.0.0.1"
 _MAX_CONNECTIONS: Final = 256
 _STDERR_IN_MESSAGE_BYTES: Final = 2000
+_EXIT_S: Final = 0.5
+"""How long the end of a process may come after the end of its connections."""
 _OLDER: Final = frozenset({400, 404, 405})
 """How a server that speaks HTTP with SSE only refuses a greeting of the newer transport."""
 _GREETINGS: Final = frozenset({"initialize", "server/discover"})
@@ -177,6 +179,7 @@ class HttpTap:
                 self._left(request, connection, sent)
                 raise CutError from error
             except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+                await self._exit_of_server()
                 if not connection.is_over:
                     connection.blame_server(f"gave no whole answer: {type(error).__name__}: {error}")
                     connection.end("server_closed")
@@ -186,9 +189,17 @@ class HttpTap:
         if request.method == "DELETE" and answer.status < 300 and connection.session is not None:
             connection.end_session()
         if connection.is_stream and request.method == "GET" and not connection.is_over:
-            connection.blame_server("ended its stream before the subject was done with it")
-            connection.end("server_closed")
+            await self._exit_of_server()
+            if not connection.is_over:
+                connection.blame_server("ended its stream before the subject was done with it")
+                connection.end("server_closed")
         return answer
+
+    async def _exit_of_server(self) -> None:
+        """Give a server whose connection broke a moment to be seen to exit: how it ended says more than that it did."""
+        if self._served is not None and not self._is_gone:
+            await self._served.child.wait_at_most(_EXIT_S)
+            await asyncio.sleep(0)
 
     def _left(self, request: web.BaseRequest, connection: HttpConnection, sent: Handed | None) -> None:
         """The subject closed an exchange: nobody waits for its answer, unless that comes elsewhere."""
