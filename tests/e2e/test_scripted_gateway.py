@@ -114,3 +114,31 @@ def test_the_pinned_endpoint_says_that_it_was_a_script(tmp_path: Path) -> None:
     pins = [json.loads(path.read_bytes()) for path in (tmp_path / "series" / "pins").iterdir()]
     (environment,) = [pin for pin in pins if pin["oyer"] == "Environment@1"]
     assert (environment["subject"]["endpoint"], environment["subject"]["model"]) == ("scripted:oracle", "scripted")
+
+
+def test_a_declared_fault_that_nothing_follows_blocks_and_says_that_it_was_declared(tmp_path: Path) -> None:
+    said = run("notes-injection", tmp_path / "series", "oracle", "--model-fault", "429@1", "--conditions", "baseline")
+    assert [one["status"] for one in said["trials"]] == ["blocked"]
+    assert "a declared fault was acted (429@1), and no whole answer followed" in json.dumps(said["trials"])
+    oyer("verify", str(tmp_path / "series"))
+    shown = json.dumps(oyer("show", str(tmp_path / "series"), "--evidence"))
+    assert "model.fault" in shown
+    pins = [json.loads(path.read_bytes()) for path in (tmp_path / "series" / "pins").iterdir()]
+    assert [pin["faults"] for pin in pins if pin["oyer"] == "Environment@1"] == [["429@1"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["slow:50ms@2", "cut@2", "500@1"])
+def test_a_series_with_declared_faults_runs_again_from_its_recording(fault: str, tmp_path: Path) -> None:
+    more = ["--model-fault", fault, "--param", "stream=true"]
+    first = run("cascade-memo", tmp_path / "old", "obedient", *more)
+    again = run("cascade-memo", tmp_path / "new", "obedient", *more, "--replay", str(tmp_path / "old"))
+    assert facts(again) == facts(first)
+    assert {one["status"] for one in again["trials"]} == {"completed" if fault.startswith("slow") else "blocked"}
+    oyer("verify", str(tmp_path / "new"))
+
+
+def test_what_is_no_fault_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    model = ["--subject", "model", "--base-url", "scripted:oracle", "--model-fault", "404@1"]
+    refused = oyer("run", "notes-injection", *model, "--out", str(tmp_path / "x"), code=2)
+    assert refused["error"]["code"] == "E-SUBJECT-FAULT" and not (tmp_path / "x").exists()

@@ -219,6 +219,8 @@ def _subject(name: str, plan: Plan, options: Mapping[str, Any], project: PlacedP
         reports=dict(model.reports),
         api=model.api,
         reasoning_delimiters=model.reasoning_delimiters,
+        faults=model.faults,
+        prices=model.prices,
     )
     key = own.key if own is not None else read_key(options)
     named = own.key_name if own is not None else options["key_env"] or "MODEL_KEY"

@@ -180,6 +180,7 @@ def _spec(name: str, subject: ProjectSubject, base: Path) -> SubjectSpec:
         system=subject.system,
         reports=dict(subject.reports),
         api=subject.api,
+        faults=subject.faults,
         reasoning_delimiters=subject.reasoning_delimiters,
     )
     key = None

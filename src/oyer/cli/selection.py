@@ -55,6 +55,13 @@ _OPTIONS = (
     click.option("--model-seed", type=int, help="Passed into every request as seed."),
     click.option("--param", "params", multiple=True, metavar="NAME=JSON", help="Any other request parameter."),
     click.option(
+        "--model-fault",
+        "model_faults",
+        multiple=True,
+        metavar="FAULT",
+        help="Let its endpoint fail as declared: 429@2, 500@1x3, cut@2 or slow:1500ms@1 (which request, how often).",
+    ),
+    click.option(
         "--reports",
         multiple=True,
         metavar="NAME=REPORTED",
@@ -91,6 +98,7 @@ FIXED = {
     "max_tokens": "--max-tokens",
     "model_seed": "--model-seed",
     "params": "--param",
+    "model_faults": "--model-fault",
     "reports": "--reports",
     "reasoning_delimiters": "--reasoning-delimiters",
 }
@@ -276,6 +284,7 @@ def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
         parameters=_parameters(options, api),
         system=options["system"],
         reports=_reports(options),
+        faults=_faults(options),
         api=api,
         reasoning_delimiters=_delimiters(options),
     )
@@ -339,6 +348,19 @@ def _delimiters(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         where = "--reasoning-delimiters"
         raise UsageError("E-SUBJECT-REASONING", "a delimiter is an empty text", where=where, hint="<think> </think>")
     return given
+
+
+def _faults(options: Mapping[str, Any]) -> tuple[str, ...]:
+    from oyer.errors import UsageError
+    from oyer.records import parse_model_fault
+
+    for text in options["model_faults"]:
+        try:
+            parse_model_fault(text)
+        except ValueError as error:
+            hint = "429@2, 500@1x3, cut@2 or slow:1500ms@1"
+            raise UsageError("E-SUBJECT-FAULT", str(error), where="--model-fault", hint=hint) from None
+    return tuple(options["model_faults"])
 
 
 def _parameters(options: Mapping[str, Any], api: ModelApiName) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from oyer.host import (
     reach,
     sweep_run,
 )
-from oyer.records import fill_texts
+from oyer.records import fill_texts, plain_price
 from oyer.store import AttemptStore, JournalWriter
 
 __all__ = ["Ended", "run_attempt"]
@@ -265,6 +265,10 @@ class _Attempt:
         model = self.plan.spec.model
         if model is not None and model.reasoning_delimiters:
             body["reasoning_delimiters"] = [list(pair) for pair in model.reasoning_delimiters]
+        if model is not None and model.faults:
+            body["model_faults"] = list(model.faults)
+        if model is not None and model.prices:
+            body["prices"] = {name: plain_price(price) for name, price in model.prices.items()}
         if pinned.world is not None:
             body["fixture_digest"] = pinned.world
         self.journal.record("trial.opened", body, sync=True)

@@ -130,6 +130,8 @@ def observe_environment(
         python=sys.version.split()[0],
         state=world_digest,
         reasoning_delimiters=model.reasoning_delimiters if model is not None else (),
+        faults=model.faults if model is not None else (),
+        prices=dict(model.prices) if model is not None else {},
         budgets=case.budget.model_dump(mode="json"),
         policy=case.hardened.model_dump(mode="json") if case.hardened else {},
         isolation=case.isolation,

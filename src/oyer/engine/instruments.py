@@ -51,7 +51,7 @@ from oyer.instruments import (
 )
 from oyer.observe import protocol_approver, protocol_block, protocol_edit, protocol_selector
 from oyer.protocol import REFUSAL_TEXT, Selector
-from oyer.records import Case, Hardened, LabelPolicy, Session, StripPolicy
+from oyer.records import Case, Hardened, LabelPolicy, Session, StripPolicy, parse_model_fault
 from oyer.store import AttemptStore, JournalWriter
 from oyer.subjects import Given, ModelAccess, ServerCommand, scripted_double
 
@@ -285,7 +285,8 @@ class Bench:
         if self._context.recording is not None:
             recorded = self._context.recording.of(self._plan.planned)
             replay = Replay(recorded.exchanges, recorded.masks, lambda: self._placement.masks)
-        self._gateway = make_gateway(recorder, upstream, replay=replay, on_fault=self._faults.hear)
+        faults = [parse_model_fault(text) for text in spec.model.faults]
+        self._gateway = make_gateway(recorder, upstream, replay=replay, faults=faults, on_fault=self._faults.hear)
         door = await self._gateway.start()
         self._placement.add("model.url", door.base_url)
         self._placement.add("model.key", door.key)

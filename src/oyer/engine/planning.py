@@ -39,6 +39,8 @@ def build_requested(request: RunRequest, worlds: Mapping[str, str | None]) -> Pl
             reports=dict(spec.model.reports),
             api=spec.model.api,
             reasoning_delimiters=spec.model.reasoning_delimiters,
+            faults=spec.model.faults,
+            prices=dict(spec.model.prices),
         )
         for spec in request.subjects
         if spec.model is not None

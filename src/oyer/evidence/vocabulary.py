@@ -46,13 +46,13 @@ KINDS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {kind: MappingProxyType(body) for kind, body in TABLE.items()}
 )
 RESERVED_KINDS = frozenset({"handoff.sent", "handoff.received"})
-SINCE: Mapping[str, int] = MappingProxyType({"world.read": 2})
+SINCE: Mapping[str, int] = MappingProxyType({"model.fault": 5, "world.read": 2})
 """Kinds that came after version 1, with the version that brought each."""
 _TURNS_SINCE = 3
 _STREAMS_SINCE = 4
 _MARKS_SINCE = 5
 _MARKED = frozenset({"model.request", "model.response", "trial.opened"})
-_MARKS = frozenset({"reasoning_delimiters", "source", "unread"})
+_MARKS = frozenset({"model_faults", "prices", "reasoning_delimiters", "source", "unread"})
 _OF_STREAMS = frozenset({"content_encoding", "content_type", "first_byte_ns"})
 _CACHED = frozenset({"cache_read", "cache_write"})
 

@@ -97,6 +97,8 @@ TABLE: dict[str, dict[str, Any]] = {
         "random?": dict[str, str | _Int],
         "fixture_digest?": _Digest,
         "reasoning_delimiters?": tuple[tuple[str, str], ...],
+        "model_faults?": tuple[str, ...],
+        "prices?": dict[str, _StringMap],
     },
     "trial.closed": {
         "status": _STATUS,
@@ -188,8 +190,9 @@ TABLE: dict[str, dict[str, Any]] = {
         "content_type?": str,
         "content_encoding?": str,
         "unread?": Literal["coding", "answer"],
-        "source?": Literal["replay", "scripted"],
+        "source?": Literal["declared", "replay", "scripted"],
     },
+    "model.fault": {"exchange": _Count, "declared": str, "payload?": _Payload},
     "sink.opened": {
         "sink": str,
         "kind": str,

@@ -15,6 +15,9 @@ failed to answer whole becomes 502 or 504, or the part that came and a cut conne
 came, with `complete: false` and the endpoint's own status, 0 when there was none. A request outside the gateway's own
 path is answered 404 and not recorded: it is not of this run.
 
+Declared faults (`gateway_faults`) are acted between the two, on record before they reach the subject. They count as an
+endpoint's error answers do: one that no whole answer follows in its session is a fault when the session ends.
+
 Whose fault: the endpoint's failure to answer whole (cut, late, too large, a stream without its end marker or with an
 error in it) is `dependency_unavailable`. Its own error answers (429, 500) pass as they are, for agents try again; one
 that no whole answer follows in its session is a fault when the session ends: `subject` where the request was at fault
@@ -26,6 +29,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from aiohttp import web
@@ -35,12 +39,14 @@ from oyer.errors import HarnessError, OyerError
 from oyer.host import new_token
 from oyer.instruments.gateway_answer import CUT, Asking, ModelSource, Progress, UpstreamAnswer, end_to_end
 from oyer.instruments.gateway_exchange import Exchange, record_fault
+from oyer.instruments.gateway_faults import DeclaredFaults, FaultyExchange
 from oyer.instruments.gateway_keys import KEY_HEADERS, key_places, without_key
 from oyer.instruments.gateway_port import GatewayDoor, Upstream
 from oyer.instruments.gateway_upstream import UpstreamClient
 from oyer.instruments.gateway_views import RequestView, view_request
 from oyer.instruments.ports import OnFault, Recorder
 from oyer.protocol import dumps
+from oyer.records import ModelFault
 
 __all__ = ["GatewayDoor", "RecordingGateway", "Upstream"]
 
@@ -72,6 +78,7 @@ class RecordingGateway:
         *,
         on_fault: OnFault | None = None,
         max_request_bytes: int = 16 * 1024 * 1024,
+        faults: Sequence[ModelFault] = (),
     ) -> None:
         self._session: str | None = None
         self._recorder = recorder
@@ -84,7 +91,8 @@ class RecordingGateway:
         self._origin = ""
         self._exchanges = 0
         self._failure: Exception | None = None
-        self._unrecovered: tuple[int, str] | None = None
+        self._faults = DeclaredFaults(faults)
+        self._unrecovered: tuple[int, str, str] | None = None
 
     @property
     def session(self) -> str | None:
@@ -159,7 +167,9 @@ class RecordingGateway:
                 exchange.refused(refusal.status, _said(refusal.message), refusal.fault, refusal.message)
                 return answer
             asking = _asking(request, target, body, places, view, self._session)
-            came = await self._source.exchange(asking, exchange.progress, passing)
+            fault = self._faults.due() if view.api is not None else None
+            source = self._source if fault is None else FaultyExchange(fault, self._source, exchange.declare)
+            came = await source.exchange(asking, exchange.progress, passing)
             exchange.answered(came)
         self._note(exchange, view)
         return await passing.finish(came) if came.begun else await _deliver(request, came)
@@ -177,16 +187,18 @@ class RecordingGateway:
     def _note(self, exchange: Exchange, view: RequestView) -> None:
         """Remember an endpoint's error until a whole answer follows it."""
         if view.api is not None and exchange.refused_by is not None:
-            self._unrecovered = exchange.refused_by, exchange.response
+            answered = f"the endpoint answered {exchange.refused_by}"
+            told = answered if exchange.declared is None else f"a declared fault was acted ({exchange.declared})"
+            self._unrecovered = exchange.refused_by, exchange.response, told
         elif view.api is not None and exchange.fulfilled:
             self._unrecovered = None
 
     def _settle(self) -> None:
         if self._unrecovered is None:
             return
-        (status, response), self._unrecovered = self._unrecovered, None
+        (status, response, what), self._unrecovered = self._unrecovered, None
         class_ = "subject" if status in _AT_FAULT else "dependency_unavailable"
-        told = f"the endpoint answered {status}, and no whole answer followed in this session"
+        told = f"{what}, and no whole answer followed in this session"
         record_fault(self._recorder, class_, told, response, self._session, self._on_fault)
 
 
@@ -254,7 +266,7 @@ async def _deliver(request: web.BaseRequest, came: UpstreamAnswer) -> web.Stream
         )  # the length of another answer
     if came.failure is None:
         return web.Response(status=came.status, reason=came.reason, headers=CIMultiDict(came.headers), body=came.body)
-    if came.failure != "cut" or not came.body:
+    if came.failure not in ("cut", "declared") or not came.body:
         return _own(504 if came.failure == "timeout" else 502, came.message)
     part = _begun(came.status, came.reason, CIMultiDict(came.headers), came.declared)
     await part.prepare(request)

@@ -28,9 +28,9 @@ __all__ = [
 ]
 
 Headers = tuple[tuple[str, str], ...]
-Failure = Literal["timeout", "unreachable", "cut", "redirect", "too_large", "leak", "unrecorded"]
+Failure = Literal["timeout", "unreachable", "cut", "redirect", "too_large", "leak", "unrecorded", "declared"]
 
-CUT: Final = frozenset({"timeout", "cut", "too_large", "leak"})
+CUT: Final = frozenset({"timeout", "cut", "too_large", "leak", "declared"})
 """Failures after which a stream that has begun to be handed on breaks off for the subject as well."""
 
 # RFC 9110, 7.6.1: what belongs to one hop only. Content-Length is set anew by each hop from the same bytes.
@@ -157,7 +157,7 @@ class Passing(Protocol):
         ...
 
 
-SourceKind = Literal["endpoint", "replay", "scripted"]
+SourceKind = Literal["endpoint", "replay", "scripted", "declared"]
 
 
 class ModelSource(Protocol):

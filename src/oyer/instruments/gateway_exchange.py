@@ -13,6 +13,7 @@ from typing import Any, Final
 from oyer.instruments.gateway_answer import Progress, SourceKind, UpstreamAnswer, content_encoding, header_of
 from oyer.instruments.gateway_views import RequestView, ResponseView, view_response
 from oyer.instruments.ports import OnFault, Recorder
+from oyer.records import ModelFault
 
 __all__ = ["Exchange", "record_fault"]
 
@@ -27,7 +28,8 @@ class Exchange:
     """Writes one exchange; `asked` is entered first, and on leaving it a response is on record.
 
     `progress` is what has come of the answer: it is what is recorded where nobody waits for the rest any more.
-    `refused_by` is the status of an endpoint's own error, `fulfilled` whether a whole answer came.
+    `refused_by` is the status of an endpoint's own error, or of what a declared fault left of an answer; `fulfilled`
+    whether a whole answer came, `declared` the declared fault that was acted.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Exchange:
         self.progress = Progress()
         self.refused_by: int | None = None
         self.fulfilled = False
+        self.declared: str | None = None
         self.response = ""
         self._recorder = recorder
         self._on_fault = on_fault
@@ -74,6 +77,19 @@ class Exchange:
                 # Cancelled: the subject went away or the attempt ended while the endpoint was still at work.
                 self._respond(self.progress.answer(), _UNREAD, complete=False)
 
+    def declare(self, fault: ModelFault, original: bytes | None) -> None:
+        """Record that a declared fault is acted here; `original` is an answer of which part is kept back."""
+        self.declared = fault.text
+        if fault.kind in ("429", "500"):
+            self._source = "declared"  # nobody is asked
+        self._recorder.record(
+            "model.fault",
+            {"exchange": self._number, "declared": fault.text},
+            payloads={} if original is None else {"payload": original},
+            session=self._session,
+            because=(self._request,),
+        )
+
     def answered(self, came: UpstreamAnswer) -> None:
         """Record what the endpoint answered, and its failure to answer whole as a fault."""
         view, unfinished = _UNREAD, None
@@ -83,8 +99,11 @@ class Exchange:
                 unfinished = _UNFINISHED.get(view.defect.code)
         whole = came.failure in (None, "redirect", "leak") and not came.begun if came.failure else unfinished is None
         response = self._respond(came, view, complete=whole)
-        self.refused_by = came.status if came.failure is None and came.status >= 400 else None
+        refused = came.status >= 400 if came.failure is None else came.failure == "declared"
+        self.refused_by = came.status if refused else None
         self.fulfilled = whole and came.failure is None and 200 <= came.status < 300
+        if came.failure == "declared":
+            return  # an agent may ask again: it is a fault when nothing whole follows in the session
         if came.failure is not None:
             self._fault("harness" if came.failure == "unrecorded" else "dependency_unavailable", came.message, response)
         elif unfinished is not None and view.defect is not None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from oyer.errors import UsageError
 from oyer.instruments.ports import OnFault, Recorder
 from oyer.observe import RecordedExchange
+from oyer.records import ModelFault
 
 __all__ = ["Gateway", "GatewayDoor", "Replay", "ScriptedModel", "Upstream", "make_gateway"]
 
@@ -85,21 +86,22 @@ def make_gateway(
     upstream: Upstream | ScriptedModel,
     *,
     replay: Replay | None = None,
+    faults: Sequence[ModelFault] = (),
     on_fault: OnFault | None = None,
 ) -> Gateway:
     """Make the gateway of one attempt; `on_fault` hears of every fault after it was recorded.
 
-    With `replay` every answer comes from there, and no endpoint is ever asked. Every gateway records what passes: there
-    is no other way to pass.
+    `faults` are declared of the endpoint, and acted whatever stands in for it. With `replay` every answer comes from
+    there, and no endpoint is ever asked. Every gateway records what passes: there is no other way to pass.
     """
     from oyer.instruments.gateway import RecordingGateway  # noqa: PLC0415 - loads the HTTP library
 
     if replay is not None:
         from oyer.instruments.gateway_replay import ReplaySource  # noqa: PLC0415 - the same
 
-        return RecordingGateway(recorder, ReplaySource(*replay), on_fault=on_fault)
+        return RecordingGateway(recorder, ReplaySource(*replay), on_fault=on_fault, faults=faults)
     if isinstance(upstream, ScriptedModel):
         from oyer.instruments.gateway_scripted import ScriptedSource  # noqa: PLC0415 - the same
 
-        return RecordingGateway(recorder, ScriptedSource(upstream), on_fault=on_fault)
-    return RecordingGateway(recorder, upstream, on_fault=on_fault)
+        return RecordingGateway(recorder, ScriptedSource(upstream), on_fault=on_fault, faults=faults)
+    return RecordingGateway(recorder, upstream, on_fault=on_fault, faults=faults)

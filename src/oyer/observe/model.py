@@ -158,7 +158,11 @@ def read_model_faults(evidence: TrialEvidence) -> tuple[tuple[str, tuple[str, ..
     """Return `(what is wrong, refs)` for every record of the gateway that does not pair with exactly one other."""
     asked: dict[int, Event] = {}
     answered: dict[int, Event] = {}
-    found: list[tuple[str, tuple[str, ...]]] = []
+    found: list[tuple[str, tuple[str, ...]]] = [
+        ("a fault of the model's endpoint that nothing declares", (event.ref,))
+        for event in evidence.events("gateway", "model.fault")
+        if event.body["declared"] not in evidence.model_faults
+    ]
     for event in evidence.events("gateway", "model.request", "model.response"):
         number = event.body["exchange"]
         if event.kind == "model.request":

@@ -32,13 +32,21 @@ def read_recording(evidence: TrialEvidence) -> tuple[RecordedExchange, ...]:
     faults = {
         event.because[0]: str(event.body["message"]) for event in evidence.events("gateway", "fault") if event.because
     }
+    cut = {
+        event.body["exchange"]: evidence.payload(event)
+        for event in evidence.events("gateway", "model.fault")
+        if "payload" in event.body
+    }
     asked = {event.body["exchange"]: event for event in reversed(evidence.events("gateway", "model.request"))}
     found: dict[int, RecordedExchange] = {}
     for event in evidence.events("gateway", "model.response"):
         number = event.body["exchange"]
         request = asked.get(number)
         sent = None if request is None else evidence.payload(request)
-        body = evidence.payload(event)
+        # What a declared fault answered no endpoint did; of what it kept back the whole is on record beside it.
+        if event.body.get("source") == "declared":
+            continue
+        body = cut[number] if number in cut else evidence.payload(event)
         if request is None or sent is None or body is None or number in found:
             continue
         found[number] = RecordedExchange(
@@ -48,7 +56,7 @@ def read_recording(evidence: TrialEvidence) -> tuple[RecordedExchange, ...]:
             event.body.get("content_type"),
             event.body.get("content_encoding"),
             body,
-            event.body["complete"],
+            event.body["complete"] or number in cut,
             faults.get(event.ref),
         )
     return tuple(found[number] for number in sorted(found))

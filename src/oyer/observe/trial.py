@@ -88,6 +88,11 @@ class TrialEvidence:
         told = () if self.opened is None else self.opened.get("reasoning_delimiters", ())
         return tuple((opening, closing) for opening, closing in told)
 
+    @property
+    def model_faults(self) -> tuple[str, ...]:
+        """The faults that were declared of the model's endpoint, as recorded when the trial opened."""
+        return () if self.opened is None else tuple(self.opened.get("model_faults", ()))
+
     def events(self, writer: str, *kinds: str) -> tuple[Event, ...]:
         """Return the good events of one writer, in order, of these kinds (all without any)."""
         check = self.checks.get(writer)

@@ -46,7 +46,7 @@ from oyer.records.chain import CalledLink, Carries, Chain, ConsumedLink, Link, P
 from oyer.records.directory import Change, Entry, diff_entries, directory_digest
 from oyer.records.document import Document, document_of, parse_documents
 from oyer.records.drawn import DRAWN, drawn_in, drawn_names, fill_case, fill_matcher, fill_texts, with_names
-from oyer.records.endpoint import ModelApiName
+from oyer.records.endpoint import ModelApiName, ModelFault, ModelFaultText, Price, parse_model_fault, plain_price
 from oyer.records.evaluator import (
     BUILT_IN_EVALUATOR,
     PART_STATES,
@@ -139,7 +139,7 @@ from oyer.records.pressed import (
     RoundState,
     TruthState,
 )
-from oyer.records.project import Price, Project, ProjectDefaults, ProjectEnvironment, ProjectSubject
+from oyer.records.project import Project, ProjectDefaults, ProjectEnvironment, ProjectSubject
 from oyer.records.qualification import DoubleResult, MutantResult, Qualification
 from oyer.records.rubric import VERDICTS, Criterion, Fact, Part, Rubric, Thresholds, Verdict
 from oyer.records.rubric_rules import facts_of, rubric_breaches, rubric_flaws
@@ -234,6 +234,8 @@ __all__ = [
     "MatchedSet",
     "MatcherForm",
     "ModelApiName",
+    "ModelFault",
+    "ModelFaultText",
     "MutantResult",
     "NamedTool",
     "NonCompletion",
@@ -347,9 +349,11 @@ __all__ = [
     "parse_cases",
     "parse_documents",
     "parse_file",
+    "parse_model_fault",
     "path_text",
     "pin_differences",
     "plain",
+    "plain_price",
     "problems_of",
     "raw_digest",
     "read_file",

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from oyer.records.case import EffectClass
+from oyer.records.endpoint import ModelFaultText, Price
 from oyer.records.model import Json, Record
 
 __all__ = [
@@ -130,6 +131,8 @@ class Environment(Record):
     python: str
     state: str | None = None
     reasoning_delimiters: Delimiters = ()
+    faults: tuple[ModelFaultText, ...] = Field(default=(), description="declared faults of the model's endpoint")
+    prices: Mapping[str, Price] = Field(default_factory=dict, description="by the name of a model")
     budgets: Mapping[str, Json] = Field(default_factory=dict)
     policy: Mapping[str, Json] = Field(default_factory=dict)
     admits: Admits | None = None

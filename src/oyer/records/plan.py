@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from oyer.records.canonical import digest
 from oyer.records.case import CONDITIONS, Case, Condition
-from oyer.records.endpoint import ModelApiName
+from oyer.records.endpoint import ModelApiName, ModelFaultText, Price
 from oyer.records.model import Flaw, Json, Record, refuse
 from oyer.records.pins import Delimiters
 from oyer.records.stopping import OrderKind, Sequential, SeriesBudget
@@ -40,6 +40,8 @@ class PlannedModel(Record):
     )
     api: ModelApiName = "chat"
     reasoning_delimiters: Delimiters = ()
+    faults: tuple[ModelFaultText, ...] = ()
+    prices: Mapping[str, Price] = Field(default_factory=dict, description="by the name of a model")
 
 
 class PlannedTrial(Record):

@@ -11,11 +11,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from oyer.records.endpoint import ModelApiName
+from oyer.records.endpoint import ModelApiName, ModelFaultText, Price
 from oyer.records.model import Flaw, Json, Record, refuse
 from oyer.records.pins import Admits, Delimiters
 
-__all__ = ["Price", "Project", "ProjectDefaults", "ProjectEnvironment", "ProjectSubject"]
+__all__ = ["Project", "ProjectDefaults", "ProjectEnvironment", "ProjectSubject"]
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -38,6 +38,7 @@ class ProjectSubject(Record):
     key_file: str | None = None
     reports: Mapping[str, str] = Field(default_factory=dict)
     reasoning_delimiters: Delimiters = ()
+    faults: tuple[ModelFaultText, ...] = ()
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -59,13 +60,6 @@ class ProjectEnvironment(Record):
 
     isolation: Literal["none", "process", "sandbox"] | None = None
     admits: Admits | None = None
-
-
-class Price(Record):
-    """What a model costs, in US dollars a million tokens, as decimal text."""
-
-    input_per_mtok_usd: str = Field(pattern=r"^[0-9]+(\.[0-9]+)?$")
-    output_per_mtok_usd: str = Field(pattern=r"^[0-9]+(\.[0-9]+)?$")
 
 
 class ProjectDefaults(Record):

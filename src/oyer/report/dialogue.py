@@ -24,6 +24,7 @@ __all__ = ["content_text", "render_transcript"]
 _PLUMBING = ("initialize", "ping", "notifications/", "tools/list", "resources/list", "prompts/list", "logging/")
 _WHO = {
     "fault": "fault",
+    "model.fault": "model",
     "model.request": "model",
     "model.response": "model",
     "subject.output": "output",

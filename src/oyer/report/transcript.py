@@ -28,6 +28,7 @@ _KINDS: Mapping[str, Direction] = {
     "mcp.received": "to_subject",
     "mcp.noise": "to_subject",
     "model.request": "from_subject",
+    "model.fault": "to_subject",
     "model.response": "to_subject",
     "sink.effect": "to_harness",
     "sink.rejected": "to_harness",
@@ -82,6 +83,11 @@ _UNREAD: Mapping[str | None, str] = MappingProxyType(
     }
 )
 """What stands beside an exchange of which nothing counts as shown or asked for."""
+
+_SOURCES: Mapping[str | None, str] = MappingProxyType(
+    {"declared": "; as declared, not the endpoint's", "replay": "; from the recording", "scripted": "; from a script"}
+)
+"""What stands beside an answer that no endpoint gave."""
 
 Turns = Mapping[tuple[str, int], str]
 """By session and number, which turn it is."""
@@ -164,6 +170,9 @@ def _notes(event: Event) -> Iterator[str]:
         reported = body["reported_model"] or "no model named"
         yield f"HTTP {body['http_status']}, {reported}" + ("" if body["complete"] else ", cut off")
         yield _UNREAD.get(body.get("unread"), "")
+        yield _SOURCES.get(body.get("source"), "")
+    elif event.kind == "model.fault":
+        yield f"declared fault {body['declared']}"
     elif event.kind == "sink.rejected":
         yield f"rejected: {body['why']}"
     elif event.kind == "sink.effect":

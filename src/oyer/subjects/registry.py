@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from oyer.errors import RecordError, UsageError
 from oyer.protocol import API_NAMES, manner_of
-from oyer.records import ModelApiName, canonical_bytes, nearest
+from oyer.records import ModelApiName, Price, canonical_bytes, nearest
 from oyer.subjects.child import ChildSubject, program_argv
 from oyer.subjects.doubles import check_double, derive, describe_double, double_names
 from oyer.subjects.identity import identify
@@ -45,6 +45,7 @@ class ModelSettings:
     default. `reports` says by requested name which model its answers have to report: it is pinned, and never sent.
     `api` is how the endpoint is asked: `chat`, `responses`, `messages` or `gemini`. A `base_url` of the form
     `scripted:DOUBLE` is no address: the gateway answers as that double would.
+    `faults` are declared of the endpoint (see `ModelFaultText`), `prices` say what models cost.
     `reasoning_delimiters` are the pairs of texts between which the model thinks in its own text.
     """
 
@@ -55,6 +56,8 @@ class ModelSettings:
     reports: Mapping[str, str] = field(default_factory=dict)
     api: ModelApiName = "chat"
     reasoning_delimiters: tuple[tuple[str, str], ...] = ()
+    faults: tuple[str, ...] = ()
+    prices: Mapping[str, Price] = field(default_factory=dict)
 
 
 def scripted_double(base_url: str) -> str | None:
@@ -125,6 +128,8 @@ def identify_subject(
             parameters["earlier"] = {session: list(texts) for session, texts in scripts.earlier.items()}
         return identify(spec, "scripted", parameters)
     parameters = {"api": model.api, "parameters": dict(model.parameters), "system": model.system, "stop": limits}
+    if model.faults:
+        parameters["faults"] = list(model.faults)
     return identify(spec, _MODEL, parameters, model=model.name)
 
 

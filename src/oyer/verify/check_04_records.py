@@ -154,7 +154,8 @@ def _unplanned(manifest: Series, plan: Plan, pinned: Mapping[str, Record]) -> It
                 continue
             ran = environment.subject
             asked = (ran.model, ran.endpoint, *(ran.parameters.get(name) for name in ("parameters", "system", "api")))
-            thinks = environment.reasoning_delimiters == model.reasoning_delimiters
+            same = ("reasoning_delimiters", "faults", "prices")
+            thinks = all(getattr(environment, each) == getattr(model, each) for each in same)
             if asked != (model.name, model.base_url, plain(model)["parameters"], model.system, model.api) or not thinks:
                 yield (
                     "E-PLAN-MODEL",

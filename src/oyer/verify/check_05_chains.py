@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from oyer.errors import Problem
-from oyer.records import PlannedModel, PlannedTrial
+from oyer.records import PlannedModel, PlannedTrial, plain_price
 from oyer.verify.attempts import AttemptReading
 from oyer.verify.result import Check, Findings
 from oyer.verify.survey import Phase, Survey
@@ -153,6 +153,11 @@ def _opened_as_planned(
     told = opened.get("reasoning_delimiters") or ()
     if [list(pair) for pair in told] != [list(pair) for pair in between]:
         wrong.append("reasoning_delimiters")
+    if list(opened.get("model_faults") or ()) != list(() if model is None else model.faults):
+        wrong.append("model_faults")
+    prices = {} if model is None else {name: plain_price(price) for name, price in model.prices.items()}
+    if {name: dict(price) for name, price in (opened.get("prices") or {}).items()} != prices:
+        wrong.append("prices")
     if wrong:
         message = f"{attempt.name} was opened for another {', '.join(wrong)} than planned"
         found.failed("E-CHAIN-FOREIGN", message, f"{attempt.path} harness:0")

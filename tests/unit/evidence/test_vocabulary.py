@@ -77,6 +77,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "latency_ns": 1,
         "complete": True,
     },
+    "model.fault": {"exchange": 0, "declared": "cut@1", "payload": P},
     "sink.opened": {"sink": "box", "kind": "http", "address": "a", "token_sha256": D, "watch": ["x"], "state": None},
     "sink.probed": {"sink": "box", "phase": "opening", "ok": True, "nonce": "n"},
     "sink.effect": {"sink": "box", "payload": P, "content": None, "token": D, "calls": ["tap:mail:3"], "probe": False},
@@ -154,6 +155,15 @@ def test_a_mark_of_what_is_not_understood_says_why_in_a_closed_word() -> None:
             check_body(kind, {**SAMPLES[kind], "unread": word})
             assert since(kind, {**SAMPLES[kind], "unread": word}) == 5
         refused(kind, {**SAMPLES[kind], "unread": "other"})
+
+
+def test_what_came_from_no_endpoint_says_so_in_a_closed_word() -> None:
+    response = SAMPLES["model.response"]
+    for word in ("declared", "replay", "scripted"):
+        check_body("model.response", {**response, "source": word})
+        assert since("model.response", {**response, "source": word}) == 5
+    refused("model.response", {**response, "source": "endpoint"})
+    assert since("model.fault", SAMPLES["model.fault"]) == 5
 
 
 def test_kinds_that_are_unknown_or_reserved() -> None:

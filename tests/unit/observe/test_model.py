@@ -175,6 +175,13 @@ def test_the_first_record_stands_and_every_other_is_named() -> None:
     assert read_model_faults(status_story(CASE, gateway=True).arm().evidence) == ()
 
 
+def test_a_fault_that_nothing_declares_is_named() -> None:
+    story = status_story(CASE, gateway=True)
+    story.note("gateway", "model.fault", {"exchange": 0, "declared": "429@1"})
+    (fault,) = read_model_faults(story.arm().evidence)
+    assert "nothing declares" in fault[0] and len(fault[1]) == 1
+
+
 def test_a_request_is_read_when_it_is_asked_for_and_not_kept() -> None:
     """Every request repeats the conversation: kept, they would take memory with the square of the calls."""
     evidence = status_story(CASE, gateway=True).arm().evidence

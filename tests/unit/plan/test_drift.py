@@ -19,7 +19,8 @@ prompt: %s
 """
 
 PLANNED_MODEL = (
-    '{"api":"chat","base_url":"u","name":"m","parameters":{},"reasoning_delimiters":[],"reports":{},"system":null}'
+    '{"api":"chat","base_url":"u","faults":[],"name":"m","parameters":{},"prices":{},'
+    '"reasoning_delimiters":[],"reports":{},"...'
 )
 
 
