@@ -189,10 +189,12 @@ class HttpTap:
         if request.method == "DELETE" and answer.status < 300 and connection.session is not None:
             connection.end_session()
         if connection.is_stream and request.method == "GET" and not connection.is_over:
-            await self._exit_of_server()
-            if not connection.is_over:
-                connection.blame_server("ended its stream before the subject was done with it")
-                connection.end("server_closed")
+            try:
+                await self._exit_of_server()
+            finally:  # also when the subject leaves now: the server ended first
+                if not connection.is_over:
+                    connection.blame_server("ended its stream before the subject was done with it")
+                    connection.end("server_closed")
         return answer
 
     async def _exit_of_server(self) -> None:

@@ -102,6 +102,7 @@ class HttpConnection:
 
     def gave_up(self, handed: Handed) -> None:
         """The subject closed the exchange before its answer: nobody waits for that any more."""
+        self.settle()  # what went on before it was understood is known only then
         self._exchange.gave_up(handed.crossing)
 
     def end_session(self) -> None:

@@ -9,7 +9,8 @@ Source: RFC 9110, 7.6 (what belongs to one hop); MCP transports, Streamable HTTP
 from __future__ import annotations
 
 import functools
-from typing import Final
+from contextvars import ContextVar
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -31,7 +32,9 @@ _KEPT_S: Final = 1.0
 """How long a connection waits for the next request. Servers wait longer: one that is closing would take a request and
 not answer, and a request must not be sent twice."""
 _NOT_FORWARDED: Final = frozenset({"accept-encoding", "expect", "host", "origin"})
+_ADDED: Final = frozenset({"content-type", "date", "server"})
 _LOST: Final = 404
+_HEADERS: ContextVar[list[tuple[str, str]]] = ContextVar("headers")
 
 
 class CutError(Exception):
@@ -40,6 +43,31 @@ class CutError(Exception):
 
 class SubjectGoneError(Exception):
     """The subject closed its connection: nobody is there to be answered."""
+
+
+class _Verbatim(aiohttp.ClientRequest):
+    """A request with the headers of the task at hand: the library's own way keeps one of those that differ in case."""
+
+    def update_headers(self, headers: object) -> None:
+        super().update_headers(_HEADERS.get())
+
+
+class _Bare:
+    """An answer without what the library adds of its own: what the server did not say, its client does not hear."""
+
+    async def _prepare_headers(self: Any) -> None:
+        said = {name.lower() for name in self.headers}
+        await super()._prepare_headers()  # type: ignore[misc]
+        for name in _ADDED - said:
+            self.headers.popall(name, None)
+
+
+class _Answer(_Bare, web.StreamResponse):
+    """An answer in pieces."""
+
+
+class _Whole(_Bare, web.Response):
+    """An answer in one piece."""
 
 
 class HttpCarrier:
@@ -60,16 +88,17 @@ class HttpCarrier:
         self, request: web.BaseRequest, url: str, body: Handed | None, connection: HttpConnection
     ) -> web.StreamResponse:
         """Send one request on and its answer back. Raises: CutError, aiohttp.ClientError, OSError."""
-        headers = [*end_to_end(request.headers.items(), without=_NOT_FORWARDED), ("Accept-Encoding", "identity")]
+        told = [(_read(name), _read(value)) for name, value in request.raw_headers]
+        headers = [*end_to_end(told, without=_NOT_FORWARDED), ("Accept-Encoding", "identity")]
         if "Origin" in request.headers:
             parts = urlsplit(url)
             headers.append(("Origin", f"{parts.scheme}://{parts.netloc}"))
         if body is not None:
             headers.append(("Content-Length", str(len(body.data))))
+        _HEADERS.set(headers)
         async with self._client(request.method).request(
             request.method,
             _url(url),
-            headers=CIMultiDict(headers),
             data=None if body is None else _Sent(body, connection),
             allow_redirects=False,
         ) as came:
@@ -78,8 +107,10 @@ class HttpCarrier:
                 connection.session = session
             if came.status == _LOST and request.headers.get(SESSION_HEADER):
                 connection.session_lost(came.status)
-            pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in came.raw_headers]
-            answer = web.StreamResponse(status=came.status, reason=came.reason, headers=CIMultiDict(end_to_end(pairs)))
+            pairs = [(_read(name), _read(value)) for name, value in came.raw_headers]
+            answer: web.StreamResponse = _Answer(
+                status=came.status, reason=came.reason, headers=CIMultiDict(end_to_end(pairs))
+            )
             if came.content_type == "text/event-stream" and "Content-Encoding" not in came.headers:
                 await self._stream(request, came, answer, connection, url)
             else:
@@ -116,6 +147,7 @@ class HttpCarrier:
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
                 connector=aiohttp.TCPConnector(limit=0, **kept),
                 middlewares=(send_once,),
+                request_class=_Verbatim,
             )
         return self._clients[keeps]
 
@@ -182,7 +214,7 @@ class HttpCarrier:
             raise CutError
         handed = decided[0]
         # Head and body leave in one piece.
-        whole = web.Response(status=answer.status, reason=answer.reason, headers=answer.headers, body=handed.data)
+        whole = _Whole(status=answer.status, reason=answer.reason, headers=answer.headers, body=handed.data)
         await _begin(whole, request)
         await _end(whole)
         connection.delivered(handed)
@@ -245,3 +277,11 @@ class _Sent(aiohttp.Payload):
         """Write it."""
         await writer.write(self._handed.data)
         self._connection.delivered(self._handed)
+
+
+def _read(raw: bytes) -> str:
+    """Read a header, which is written again as UTF-8: one that is not is read as Latin-1, as it was before."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
