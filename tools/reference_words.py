@@ -141,7 +141,10 @@ EVENT_WORDS: Mapping[str, str] = {
     "connection.opened": "A relay connected, and a server was started for it.",
     "connection.closed": "A connection and its server ended.",
     "model.request": "A request to a model, as it was received at the gateway. `unread` since version 5.",
-    "model.response": "What was answered, whole or not. Timings and type since version 4, `unread`, `source` since 5.",
+    "model.intervened": "What a declared change made of tool results in a request to the model, or why nothing. "
+    "Since version 5.",
+    "model.response": "What was answered, whole or not. Timings and type since version 4; `unread`, `source` "
+    "and `sent` (what went on, where that is not what came) since 5.",
     "model.fault": "A declared fault was acted on this exchange; the payload is the whole of an answer that was cut.",
     "sink.opened": "A sink is up, and this is what it held.",
     "sink.probed": "A probe went in at the sink's own door, and arrived or did not.",

@@ -16,8 +16,24 @@ from typing import Any
 
 from oyer.adjudicate import Arm, ComparisonInput, compare
 from oyer.evidence import VOCABULARY, Chain, Envelope, digest_of, journal_name, make_payload
-from oyer.observe import left_by_policy, protocol_approver, protocol_block, protocol_edit, read_trial
-from oyer.protocol import Applied, apply_edit, approval, refuse, subset_of
+from oyer.observe import (
+    left_by_policy,
+    protocol_approver,
+    protocol_block,
+    protocol_edit,
+    protocol_selector,
+    read_trial,
+)
+from oyer.protocol import (
+    Applied,
+    NotApplied,
+    ResultCounter,
+    apply_edit,
+    approval,
+    change_results,
+    refuse,
+    subset_of,
+)
 from oyer.protocol import parse_message as parse
 from oyer.records import Case, Comparison, Entry, PinSet, Scored, digest, directory_digest, document_of, validate_as
 
@@ -168,6 +184,10 @@ class Story:
         self.session_id: str | None = None
         self.connections: dict[tuple[str, str | None], tuple[int, int]] = {}
         self.matched = 0
+        change = case.intervention
+        self.counter = None
+        if change is not None and change.at.gateway:
+            self.counter = ResultCounter(protocol_selector(change.at))
         self.exchanges = 0
         self.messages: list[dict[str, Any]] = []
         self.effects: dict[str, int] = dict.fromkeys(case.sinks, 0)
@@ -348,7 +368,9 @@ class Story:
                 self.note(received.writer, "mcp.policy", {**_place(received), **body}, delivered=told)
                 final = told
         self.deliver(received, "to_subject", final)
-        self.messages.append({"role": "tool", "content": _texts(final)})
+        told = {"role": "tool", "content": _texts(final)}
+        # The call that the model's last answer asked for: the kit gives each the number of its place as an id.
+        self.messages.append(told if self.counter is None else {**told, "tool_call_id": "0"})
         return received
 
     def intervene(self, received: Draft, sent: Draft, reply: bytes) -> bytes:
@@ -408,7 +430,7 @@ class Story:
 
     def _is_declared(self, tool: str, arguments: Any) -> bool:
         at = self.case.intervention.at if self.case.intervention else None
-        if at is None or at.tool != tool or at.session not in (None, self.session_id):
+        if at is None or at.gateway or at.tool != tool or at.session not in (None, self.session_id):
             return False
         if at.arguments is not None and not subset_of(at.arguments, arguments):
             return False
@@ -479,10 +501,26 @@ class Story:
             "complete": more.get("complete", True),
         }
         raw = json.dumps(request).encode()
-        self.note("gateway", "model.request", {**head, "path": "/v1/chat/completions"}, payload=raw)
+        asked = self.note("gateway", "model.request", {**head, "path": "/v1/chat/completions"}, payload=raw)
+        body |= self._change_request(asked, raw)
         self.note("gateway", "model.response", body, payload=json.dumps(answer).encode())
         self.exchanges += 1
         self.messages.append(message)
+
+    def _change_request(self, asked: Draft, raw: bytes) -> dict[str, Any]:
+        """Make the declared change of a request and record it, as the gateway does."""
+        change = self.case.intervention
+        if self.counter is None or change is None:
+            return {}
+        shown = self.counter.take("chat", raw, self.session_id)
+        assert not isinstance(shown, NotApplied)
+        outcome = change_results(protocol_edit(change), raw, shown) if self.condition != "baseline" else None
+        if outcome is None:
+            return {}
+        assert isinstance(outcome, Applied), outcome
+        told = {"intervention": change.id, "of": asked, "original": digest_of(raw), "applied": True}
+        self.note("gateway", "model.intervened", told, modified=outcome.modified)
+        return {"sent": digest_of(outcome.modified)}
 
     # -- sealing ------------------------------------------------------------------------------------------
 

@@ -12,6 +12,12 @@ class SeenJournal(MemoryJournal):
 
     def __init__(self, writer: str) -> None:
         super().__init__(Chain(writer, Envelope("s0", "t0", "r0", "baseline", 1, boot_id())), stamp)
+        self.synced: list[str] = []
+
+    def sync(self) -> None:
+        """Wait for the disk, and note which event was then the last."""
+        super().sync()
+        self.synced.append(self.events[-1].ref)
 
     @property
     def events(self) -> list[Event]:

@@ -65,6 +65,8 @@ class Arm(TrialFacts):
         """The requests at which the change is declared, whatever occurrence, in order; a call sent again is one."""
         if self.case.intervention is None:
             return ()
+        if self.case.intervention.at.gateway:
+            return self.shown.results
         selector = protocol_selector(self.case.intervention.at)
         return tuple(e for e in self.wire.exchanges if selects(selector, e))
 

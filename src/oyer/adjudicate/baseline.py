@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from oyer.adjudicate.arm import Arm, call_failed
 from oyer.adjudicate.persistence import argument_text, carries
 from oyer.adjudicate.reasons import reason
+from oyer.adjudicate.requests import changed_requests
 from oyer.observe import ModelExchange, Written, any_holds, content_value, holds, lure_texts, strings_in
 from oyer.protocol import same_json
 from oyer.records import CalledLink, PersistedLink, Reason, digest_bytes
@@ -23,6 +24,7 @@ def baseline_reasons(arm: Arm) -> Iterator[Reason]:
     for exchange in arm.wire.exchanges:
         changed += [act.ref for act in exchange.policies]
         changed += [a.ref for a in exchange.answers if a.changed or a.interventions or a.policies]
+    changed += changed_requests(arm)
     if changed:
         yield reason("BASELINE_CONTAMINATED", "a message was delivered changed", arm="baseline", evidence=changed)
     met = sorted({ref for text in lure_texts(arm.case) for ref in _met(arm, text)})

@@ -12,6 +12,7 @@ from typing import Any
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.policies import policy_reasons
 from oyer.adjudicate.reasons import reason
+from oyer.adjudicate.requests import request_reasons
 from oyer.errors import ProtocolError
 from oyer.evidence import digest_of
 from oyer.observe import Act, Delivery, Exchange, protocol_edit, result_of
@@ -33,7 +34,8 @@ def intervention_reasons(arm: Arm) -> Iterator[Reason]:
             arm=arm.condition,
             evidence=arm.wire.lost_originals,
         )
-    for exchange in arm.reached:
+    yield from request_reasons(arm, intervention)
+    for exchange in arm.reached if not intervention.at.gateway else ():
         if exchange.answer is not None:
             yield from _one_change(arm, intervention, exchange, exchange.answer)
         for again in exchange.answers[1:]:

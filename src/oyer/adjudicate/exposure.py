@@ -132,9 +132,13 @@ def _shown(state: Tracing, link: str, text: str, elsewhere: Sequence[str] = ()) 
     if not state.arm.model or state.at_ns is None:
         return
     own = [e for e in state.arm.model if e.session == state.session]
-    later = [e for e in own if e.t_request_ns > state.at_ns]
+    change = state.arm.case.intervention
+    # What was changed in a request was shown by that request; what was changed in an answer, by a later one.
+    at_once = change is not None and change.at.gateway and link == "modified"
+    since = state.at_ns if at_once else state.at_ns + 1
+    later = [e for e in own if e.t_request_ns >= since]
     state.shown = frozenset(e.exchange for e in later if shows(e, text))
-    early = [e for e in own if e.t_request_ns <= state.at_ns]
+    early = [e for e in own if e.t_request_ns < since]
     before = tuple(e.request_ref for e in early if any(may_show(e, told) for told in (text, *elsewhere)))
     state.met_ns = min((e.t_request_ns for e in later if e.exchange in state.shown), default=None)
     if before:
@@ -292,7 +296,7 @@ def _mixed(arm: Arm) -> tuple[str, ...]:
     last = max(ends, default=None)
     return tuple(
         answer.ref
-        for e in arm.wire.exchanges
+        for e in (*arm.wire.exchanges, *arm.shown.results)
         if (e.server, e.method, e.target) == (first.server, first.method, first.target)
         and same_json(e.arguments, first.arguments)
         for answer in e.answers

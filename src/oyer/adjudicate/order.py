@@ -7,7 +7,6 @@ Source: the scoring design, `ORDER_VIOLATED`, `ORDER_UNKNOWN`, step 2.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
 from oyer.adjudicate.tracing import Exposure
 from oyer.observe import Exchange, ModelExchange, asked_calls, unread_words
-from oyer.protocol import same_json
+from oyer.protocol import names_tool, same_json
 from oyer.records import CalledLink, Reason, WitnessedLink
 
 __all__ = ["asked_after_exposure", "asking_reasons", "clock_reasons", "order_reasons"]
@@ -67,13 +66,8 @@ def _asked_for(arm: Arm, call: Exchange) -> list[tuple[ModelExchange, Any]]:
         for asking in arm.model
         if asking.session == call.session and asking.t_first_ns is not None and asking.t_first_ns <= call.t_ns
         for name, given in asked_calls(asking)
-        if _names_tool(name, call.tool or "")
+        if names_tool(name, call.tool or "")
     ]
-
-
-def _names_tool(name: str, tool: str) -> bool:
-    """Whether a name the model used is a tool's: agents put the server's name before it."""
-    return name == tool or re.search(rf"(?:^|[^A-Za-z0-9]){re.escape(tool)}\Z", name) is not None
 
 
 def clock_reasons(arm: Arm) -> list[Reason]:

@@ -75,7 +75,7 @@ def _declared(facts: TrialFacts, stimulus: EvidenceMatcher) -> _Moment | None:
 
 def _delivered_change(facts: TrialFacts) -> _Moment | None:
     """The first answer in which the declared intervention reached the subject."""
-    for call in facts.wire.exchanges:
+    for call in (*facts.wire.exchanges, *facts.shown.results):
         for answer in call.answers:
             act = answer.intervened
             if act is None or not act.applied or answer.delivered is None or answer.t_delivered_ns is None:

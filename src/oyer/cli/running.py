@@ -83,6 +83,10 @@ def require_subjects(subjects: Sequence[SubjectSpec], cases: Sequence[PlacedCase
                 check_subject(spec.what, scripts=scripts_of(case, records), model=spec.model)
             except OyerError as error:
                 problems += [p._replace(where=p.where or f"--subject {spec.name}") for p in error.problems]
+            if case.intervention is not None and case.intervention.at.gateway and spec.model is None:
+                told = f"{case.id} changes requests to a model, and {spec.name} asks none through the gateway"
+                hint = "run it with a model: --subject model"
+                problems.append(Problem("E-SUBJECT-GATEWAY", told, f"--subject {spec.name}", hint))
     names = [spec.name for spec in subjects]
     problems += [
         Problem("E-SUBJECT-TWICE", f"subject {name} is named twice", "--subject")

@@ -32,6 +32,7 @@ from oyer.instruments import (
     DeclaredLabel,
     DeclaredStrip,
     Gateway,
+    GatewayRules,
     HttpSink,
     OnFault,
     Recorder,
@@ -69,7 +70,7 @@ def tap_rules(case: Case, condition: str, server: str) -> TapRules:
         return TapRules()
     change = case.intervention
     edit = None
-    if change.at.server == server:
+    if not change.at.gateway and change.at.server == server:
         edit = DeclaredEdit(change.id, protocol_selector(change.at), protocol_edit(change))
     if condition == "manipulated" or case.hardened is None:
         return TapRules(edit=edit)
@@ -84,6 +85,19 @@ def tap_rules(case: Case, condition: str, server: str) -> TapRules:
         told = asking.text or REFUSAL_TEXT
         approval = DeclaredApproval(policy.id, server, asking.tool, protocol_approver(asking), told)
     return TapRules(edit=edit, treatment=_treatment(policy, server), block=block, approval=approval)
+
+
+def gateway_rules(case: Case, condition: str) -> GatewayRules | None:
+    """Return what the gateway looks for in requests to the model, and changes in one condition: nothing, in a baseline.
+
+    None where no change is declared there.
+    """
+    change = case.intervention
+    if change is None or not change.at.gateway:
+        return None
+    selector = protocol_selector(change.at)
+    changes = condition in ("manipulated", "hardened")
+    return GatewayRules(selector, DeclaredEdit(change.id, selector, protocol_edit(change)) if changes else None)
 
 
 def _treatment(policy: Hardened, server: str) -> DeclaredLabel | DeclaredStrip | None:
@@ -286,7 +300,10 @@ class Bench:
             recorded = self._context.recording.of(self._plan.planned)
             replay = Replay(recorded.exchanges, recorded.masks, lambda: self._placement.masks)
         faults = [parse_model_fault(text) for text in spec.model.faults]
-        self._gateway = make_gateway(recorder, upstream, replay=replay, faults=faults, on_fault=self._faults.hear)
+        rules = gateway_rules(self._case, self._plan.planned.condition)
+        self._gateway = make_gateway(
+            recorder, upstream, replay=replay, faults=faults, rules=rules, on_fault=self._faults.hear
+        )
         door = await self._gateway.start()
         self._placement.add("model.url", door.base_url)
         self._placement.add("model.key", door.key)

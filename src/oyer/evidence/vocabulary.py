@@ -46,13 +46,13 @@ KINDS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {kind: MappingProxyType(body) for kind, body in TABLE.items()}
 )
 RESERVED_KINDS = frozenset({"handoff.sent", "handoff.received"})
-SINCE: Mapping[str, int] = MappingProxyType({"model.fault": 5, "world.read": 2})
+SINCE: Mapping[str, int] = MappingProxyType({"model.fault": 5, "model.intervened": 5, "world.read": 2})
 """Kinds that came after version 1, with the version that brought each."""
 _TURNS_SINCE = 3
 _STREAMS_SINCE = 4
 _MARKS_SINCE = 5
 _MARKED = frozenset({"model.request", "model.response", "trial.opened"})
-_MARKS = frozenset({"model_faults", "prices", "reasoning_delimiters", "source", "unread"})
+_MARKS = frozenset({"model_faults", "prices", "reasoning_delimiters", "sent", "source", "unread"})
 _OF_STREAMS = frozenset({"content_encoding", "content_type", "first_byte_ns"})
 _CACHED = frozenset({"cache_read", "cache_write"})
 
@@ -135,8 +135,8 @@ def check_body(kind: str, body: Mapping[str, Any]) -> msgspec.Struct:
         checked = msgspec.convert(body, type=form)
     except (msgspec.ValidationError, RecursionError) as error:
         raise EvidenceError("E-EVENT-BODY", f"{kind}: {error}") from error
-    if kind == "mcp.intervened" and not body["applied"] and ("modified" in body or "why" not in body):
-        raise EvidenceError("E-EVENT-BODY", "mcp.intervened: not applied means a why and no modified bytes")
+    if kind.endswith(".intervened") and not body["applied"] and ("modified" in body or "why" not in body):
+        raise EvidenceError("E-EVENT-BODY", f"{kind}: not applied means a why and no modified bytes")
     if kind == "world.snapshot" and (body["phase"] == TURN) is not ("turn" in body):
         raise EvidenceError(
             "E-EVENT-BODY", "world.snapshot: a look at the end of a turn says of which, and no other does"

@@ -176,6 +176,16 @@ TABLE: dict[str, dict[str, Any]] = {
         "parameters?": _Payload,
         "unread?": Literal["no_api", "not_json"],
     },
+    "model.intervened": {
+        "intervention": str,
+        "of": _Ref,
+        "original": _Digest,
+        "applied": bool,
+        "results?": tuple[_Count, ...],
+        "modified?": _Payload,
+        "proof?": _ProofForm,
+        "why?": str,
+    },
     "model.response": {
         "exchange": _Count,
         "payload": _Payload,
@@ -191,6 +201,7 @@ TABLE: dict[str, dict[str, Any]] = {
         "content_encoding?": str,
         "unread?": Literal["coding", "answer"],
         "source?": Literal["declared", "replay", "scripted"],
+        "sent?": _Digest,
     },
     "model.fault": {"exchange": _Count, "declared": str, "payload?": _Payload},
     "sink.opened": {

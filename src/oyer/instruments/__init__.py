@@ -8,6 +8,7 @@ is a fault on record.
 from __future__ import annotations
 
 from oyer.instruments.discovery import Listing, discover
+from oyer.instruments.gateway_changes import GatewayRules
 from oyer.instruments.gateway_port import Gateway, GatewayDoor, Replay, ScriptedModel, Upstream, make_gateway
 from oyer.instruments.http_sink import HttpSink, LateEffect, SinkHost
 from oyer.instruments.in_flight import CallsInFlight
@@ -39,6 +40,7 @@ __all__ = [
     "DeclaredStrip",
     "Gateway",
     "GatewayDoor",
+    "GatewayRules",
     "HttpSink",
     "LateEffect",
     "Listing",

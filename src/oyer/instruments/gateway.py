@@ -3,8 +3,8 @@
 Owns a loopback HTTP server per attempt, with an unguessable path and a dummy key of its own, and the records
 `model.request` and `model.response`. It speaks whatever the endpoint speaks: Chat Completions, Responses, Messages
 and Gemini are understood, streamed or not; any other path passes too, and nothing is read from it. Must never change
-a byte of a body, answer in a model's place, follow a redirect, retry, or write the upstream's key or any header but
-the type and the coding of an answer into a record.
+a byte of a body but where a change of tool results in requests is declared, answer in a model's place, follow a
+redirect, retry, or write the upstream's key or any header but the type and the coding of an answer into a record.
 
 A stream is handed on piece by piece as it comes. Its last piece is handed on once the answer is on record: what a
 subject does with a whole answer comes after the record of it.
@@ -38,6 +38,7 @@ from multidict import CIMultiDict
 from oyer.errors import HarnessError, OyerError
 from oyer.host import new_token
 from oyer.instruments.gateway_answer import CUT, Asking, ModelSource, Progress, UpstreamAnswer, end_to_end
+from oyer.instruments.gateway_changes import GatewayRules, RequestChanger
 from oyer.instruments.gateway_exchange import Exchange, record_fault
 from oyer.instruments.gateway_faults import DeclaredFaults, FaultyExchange
 from oyer.instruments.gateway_keys import KEY_HEADERS, key_places, without_key
@@ -77,6 +78,7 @@ class RecordingGateway:
         upstream: Upstream | ModelSource,
         *,
         on_fault: OnFault | None = None,
+        rules: GatewayRules | None = None,
         max_request_bytes: int = 16 * 1024 * 1024,
         faults: Sequence[ModelFault] = (),
     ) -> None:
@@ -84,6 +86,7 @@ class RecordingGateway:
         self._recorder = recorder
         self._on_fault = on_fault
         self._source: ModelSource = UpstreamClient(upstream) if isinstance(upstream, Upstream) else upstream
+        self._changer = RequestChanger(recorder, rules) if rules is not None else None
         self._max_request_bytes = max_request_bytes
         self._root = f"/{new_token()}"
         self._key = str(new_token())
@@ -158,15 +161,20 @@ class RecordingGateway:
             self._recorder, self._exchanges, self._session, view, self._on_fault, source=self._source.kind
         )
         self._exchanges += 1
+        meant = None if self._changer is None else self._changer.look(view.api, body, self._session)
         passing = _Passing(request)
         places = key_places(request.headers, query, self._key)
-        with exchange.asked(body, target):
+        with exchange.asked(body, target, sync=meant is not None):
+            onward = body
+            if self._changer is not None:
+                onward = self._changer.change(meant, body, exchange.request, exchange.session)
             refusal = self._refusal(path, places, whole)
             if refusal is not None:
                 answer = _own(refusal.status, refusal.message)
                 exchange.refused(refusal.status, _said(refusal.message), refusal.fault, refusal.message)
                 return answer
-            asking = _asking(request, target, body, places, view, self._session)
+            exchange.sent = onward if onward is not body else None
+            asking = _asking(request, target, onward, places, view, self._session)
             fault = self._faults.due() if view.api is not None else None
             source = self._source if fault is None else FaultyExchange(fault, self._source, exchange.declare)
             came = await source.exchange(asking, exchange.progress, passing)

@@ -28,6 +28,7 @@ class Exchange:
     """Writes one exchange; `asked` is entered first, and on leaving it a response is on record.
 
     `progress` is what has come of the answer: it is what is recorded where nobody waits for the rest any more.
+    `request` is the reference of the request; `sent` is set to the bytes that go on where they are not those that came.
     `refused_by` is the status of an endpoint's own error, or of what a declared fault left of an answer; `fulfilled`
     whether a whole answer came, `declared` the declared fault that was acted.
     """
@@ -50,24 +51,29 @@ class Exchange:
         self._recorder = recorder
         self._on_fault = on_fault
         self._number = number
-        self._session = session
+        self.session = session
         self._view = view
         self._source = source
-        self._request = ""
+        self.request = ""
+        self.sent: bytes | None = None
         self._asked_ns = 0
 
     @contextmanager
-    def asked(self, body: bytes, path: str) -> Iterator[None]:
-        """Record the request before anything is forwarded; on leaving, make sure that a response is recorded."""
+    def asked(self, body: bytes, path: str, *, sync: bool = False) -> Iterator[None]:
+        """Record the request before anything is forwarded, with `sync` on the disk.
+
+        On leaving, make sure that a response is recorded.
+        """
         payloads = {"payload": body}
         if self._view.parameters is not None:
             payloads["parameters"] = self._view.parameters
         asked = {"exchange": self._number, "requested_model": self._view.model, "path": path}
-        self._request = self._recorder.record(
+        self.request = self._recorder.record(
             "model.request",
             asked if self._view.unread is None else {**asked, "unread": self._view.unread},
             payloads=payloads,
-            session=self._session,
+            session=self.session,
+            sync=sync,
         )
         self._asked_ns = time.monotonic_ns()
         try:
@@ -86,8 +92,8 @@ class Exchange:
             "model.fault",
             {"exchange": self._number, "declared": fault.text},
             payloads={} if original is None else {"payload": original},
-            session=self._session,
-            because=(self._request,),
+            session=self.session,
+            because=(self.request,),
         )
 
     def answered(self, came: UpstreamAnswer) -> None:
@@ -133,6 +139,8 @@ class Exchange:
             response["finish"] = view.finish
         if view.unread is not None and 200 <= came.status < 300:
             response["unread"] = view.unread
+        if self.sent is not None and came.status > 0 and self._source != "declared":
+            response["sent"] = self._recorder.kept(self.sent)[0]
         if came.first_ns is not None:
             response["first_byte_ns"] = max(0, came.first_ns - self._asked_ns)
         for key, header in (("content_type", "content-type"), ("content_encoding", "content-encoding")):
@@ -140,12 +148,12 @@ class Exchange:
             if value is not None:
                 response[key] = value.encode("utf-8", "backslashreplace").decode("utf-8")
         self.response = self._recorder.record(
-            "model.response", response, payloads={"payload": came.body}, session=self._session, because=(self._request,)
+            "model.response", response, payloads={"payload": came.body}, session=self.session, because=(self.request,)
         )
         return self.response
 
     def _fault(self, class_: str, message: str, response: str) -> None:
-        record_fault(self._recorder, class_, message, response, self._session, self._on_fault)
+        record_fault(self._recorder, class_, message, response, self.session, self._on_fault)
 
 
 def record_fault(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from oyer.errors import UsageError
+from oyer.instruments.gateway_changes import GatewayRules
 from oyer.instruments.ports import OnFault, Recorder
 from oyer.observe import RecordedExchange
 from oyer.records import ModelFault
@@ -87,10 +88,12 @@ def make_gateway(
     *,
     replay: Replay | None = None,
     faults: Sequence[ModelFault] = (),
+    rules: GatewayRules | None = None,
     on_fault: OnFault | None = None,
 ) -> Gateway:
     """Make the gateway of one attempt; `on_fault` hears of every fault after it was recorded.
 
+    `rules` say which tool results are changed in requests.
     `faults` are declared of the endpoint, and acted whatever stands in for it. With `replay` every answer comes from
     there, and no endpoint is ever asked. Every gateway records what passes: there is no other way to pass.
     """
@@ -99,9 +102,9 @@ def make_gateway(
     if replay is not None:
         from oyer.instruments.gateway_replay import ReplaySource  # noqa: PLC0415 - the same
 
-        return RecordingGateway(recorder, ReplaySource(*replay), on_fault=on_fault, faults=faults)
+        return RecordingGateway(recorder, ReplaySource(*replay), on_fault=on_fault, faults=faults, rules=rules)
     if isinstance(upstream, ScriptedModel):
         from oyer.instruments.gateway_scripted import ScriptedSource  # noqa: PLC0415 - the same
 
-        return RecordingGateway(recorder, ScriptedSource(upstream), on_fault=on_fault, faults=faults)
-    return RecordingGateway(recorder, upstream, on_fault=on_fault, faults=faults)
+        return RecordingGateway(recorder, ScriptedSource(upstream), on_fault=on_fault, faults=faults, rules=rules)
+    return RecordingGateway(recorder, upstream, on_fault=on_fault, faults=faults, rules=rules)

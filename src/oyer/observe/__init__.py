@@ -47,6 +47,7 @@ from oyer.observe.model import (
 from oyer.observe.recording import RecordedExchange, read_recording, renamed
 from oyer.observe.rows import Rows, find_table, table_rows
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
+from oyer.observe.shown import RequestChange, ShownResults, read_shown
 from oyer.observe.texts import (
     answer_texts,
     answer_value,
@@ -83,7 +84,9 @@ __all__ = [
     "ModelExchange",
     "Read",
     "RecordedExchange",
+    "RequestChange",
     "Rows",
+    "ShownResults",
     "Span",
     "TrialEvidence",
     "TrialFacts",
@@ -128,6 +131,7 @@ __all__ = [
     "read_model_faults",
     "read_names",
     "read_recording",
+    "read_shown",
     "read_trial",
     "read_turns",
     "read_watches",

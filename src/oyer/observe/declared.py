@@ -39,7 +39,7 @@ def protocol_edit(intervention: Intervention) -> Edit:
 
 def protocol_selector(at: At) -> Selector:
     """Return where the change is declared, as a selector over requests."""
-    return Selector(at.server, at.session, at.method, at.tool, _arguments(at.arguments), at.occurrence)
+    return Selector(at.server or "", at.session, at.method, at.tool, _arguments(at.arguments), at.occurrence)
 
 
 def protocol_block(hardened: Hardened) -> BlockRule | None:

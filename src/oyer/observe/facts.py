@@ -16,6 +16,7 @@ from oyer.observe.effects import Watch, read_watches
 from oyer.observe.exchanges import Exchange, Wire
 from oyer.observe.model import ModelExchange, read_model
 from oyer.observe.sessions import Authored, Turn, read_authored, read_turns
+from oyer.observe.shown import ShownResults, read_shown
 from oyer.observe.trial import TrialEvidence
 from oyer.observe.wire import read_wire
 from oyer.records import Case
@@ -84,6 +85,12 @@ class TrialFacts:
     def model(self) -> tuple[ModelExchange, ...]:
         """What the gateway saw of the model; empty without a gateway."""
         return read_model(self.evidence)
+
+    @cached_property
+    def shown(self) -> ShownResults:
+        """What requests to the model showed of the results that a change at the gateway is about; else nothing."""
+        change = self.case.intervention
+        return read_shown(change, self.model) if change is not None and change.at.gateway else ShownResults()
 
     @cached_property
     def drawn(self) -> dict[str, str]:

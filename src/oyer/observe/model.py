@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
-from oyer.evidence import Event
+from oyer.evidence import Event, digest_of
 from oyer.observe.coding import decoded
+from oyer.observe.exchanges import Act
 from oyer.observe.texts import any_holds, json_or_none, printable, strings_in
 from oyer.observe.trial import TrialEvidence
 from oyer.protocol import Defect, ModelApi, api_of, read_answer
@@ -35,6 +36,9 @@ class ModelExchange(NamedTuple):
     `api` is None where the path is of no API that is understood: nothing was then shown or asked for that counts.
     `answer` of a stream is the one body that it stands for. A call may be made from `t_first_ns` on: from the first
     byte of the answer, where that is on record.
+    `acts` are the declared changes of this request on record, `sent` the digest of what went on where that was not
+    `original_bytes`; `request_bytes` are those that the model was sent. `went_on`:
+    an answer shows that the request reached whoever answers, which one that a declared fault answered does not.
     A request repeats the whole conversation: it is read anew each time `request` is asked for, and never kept.
     """
 
@@ -57,6 +61,11 @@ class ModelExchange(NamedTuple):
     tokens: int | None
     path: str = ""
     delimiters: Delimiters = ()
+    boot: str = ""
+    original_bytes: Callable[[], bytes | None] = lambda: None
+    acts: tuple[Act, ...] = ()
+    sent: str | None = None
+    went_on: bool = False
     answer_unread: str | None = None
 
     @property
@@ -80,16 +89,37 @@ def read_model(evidence: TrialEvidence) -> tuple[ModelExchange, ...]:
     The first record of a request and of its answer stands; `read_model_faults` names every other.
     """
     found: dict[int, ModelExchange] = {}
+    acts: dict[str, list[Act]] = {}
+    for event in evidence.events("gateway", "model.intervened"):
+        acts.setdefault(event.body["of"], []).append(_act(evidence, event))
     for event in evidence.events("gateway", "model.request", "model.response"):
         number = event.body["exchange"]
         if event.kind == "model.request":
-            found.setdefault(number, _asked(evidence, event))
+            found.setdefault(number, _asked(evidence, event, tuple(acts.get(event.ref, ()))))
         elif number in found and found[number].response_ref is None:
             found[number] = _answered(evidence, event, found[number])
     return tuple(found.values())
 
 
-def _asked(evidence: TrialEvidence, event: Event) -> ModelExchange:
+def _act(evidence: TrialEvidence, event: Event) -> Act:
+    body = event.body
+    return Act(
+        ref=event.ref,
+        t_ns=event.t_mono_ns,
+        name=body["intervention"],
+        did="intervened",
+        applied=body["applied"],
+        why=body.get("why"),
+        original=body["original"],
+        modified=evidence.payload(event, "modified"),
+        modified_digest=None,
+        proof=body.get("proof"),
+        occurrence=None,
+        request=None,
+    )
+
+
+def _asked(evidence: TrialEvidence, event: Event, acts: tuple[Act, ...]) -> ModelExchange:
     body = event.body
     return ModelExchange(
         exchange=body["exchange"],
@@ -111,6 +141,9 @@ def _asked(evidence: TrialEvidence, event: Event) -> ModelExchange:
         tokens=None,
         path=body["path"],
         delimiters=evidence.reasoning_delimiters,
+        boot=event.boot,
+        original_bytes=partial(evidence.payload, event),
+        acts=acts,
     )
 
 
@@ -121,7 +154,12 @@ def _answered(evidence: TrialEvidence, event: Event, asked: ModelExchange) -> Mo
     if body["complete"]:
         answer, unread = _read(asked.api, evidence.payload(event), body.get("content_encoding"))
     succeeded = 200 <= body["http_status"] < 300
+    sent = body.get("sent")
+    changed = next((act for act in asked.acts if act.modified is not None and digest_of(act.modified) == sent), None)
     return asked._replace(
+        request_bytes=asked.request_bytes if changed is None else partial(_given, changed.modified),
+        sent=sent,
+        went_on=body["http_status"] > 0 and body.get("source") != "declared",
         response_ref=event.ref,
         t_response_ns=event.t_mono_ns,
         # Counted from when the request was on record, so that this is never later than the byte came.
@@ -134,6 +172,10 @@ def _answered(evidence: TrialEvidence, event: Event, asked: ModelExchange) -> Mo
         complete=body["complete"],
         tokens=_tokens(body["usage"] or {}),
     )
+
+
+def _given(raw: bytes | None) -> bytes | None:
+    return raw
 
 
 def _read(api: ModelApi | None, raw: bytes | None, encoding: str | None) -> tuple[Any, str | None]:
@@ -175,7 +217,10 @@ def read_model_faults(evidence: TrialEvidence) -> tuple[tuple[str, tuple[str, ..
             first = answered.setdefault(number, event)
             if first is not event and first.body["payload"]["sha256"] != event.body["payload"]["sha256"]:
                 found.append(("two different answers of the model in one exchange", (first.ref, event.ref)))
-    return tuple(found)
+    requests = {event.ref for event in asked.values()}
+    changes = evidence.events("gateway", "model.intervened")
+    lost = tuple(event.ref for event in changes if event.body["of"] not in requests)
+    return (*found, *([("a change of a request to the model that is not on record", lost)] if lost else []))
 
 
 def shows(exchange: ModelExchange, text: str) -> bool:

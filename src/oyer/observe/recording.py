@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from oyer.evidence import Event
 from oyer.observe.trial import TrialEvidence
 
 __all__ = ["RecordedExchange", "read_recording", "renamed"]
@@ -38,11 +39,12 @@ def read_recording(evidence: TrialEvidence) -> tuple[RecordedExchange, ...]:
         if "payload" in event.body
     }
     asked = {event.body["exchange"]: event for event in reversed(evidence.events("gateway", "model.request"))}
+    changed = {event.body["of"]: event for event in evidence.events("gateway", "model.intervened")}
     found: dict[int, RecordedExchange] = {}
     for event in evidence.events("gateway", "model.response"):
         number = event.body["exchange"]
         request = asked.get(number)
-        sent = None if request is None else evidence.payload(request)
+        sent = None if request is None else _sent(evidence, request, changed.get(request.ref))
         # What a declared fault answered no endpoint did; of what it kept back the whole is on record beside it.
         if event.body.get("source") == "declared":
             continue
@@ -60,6 +62,13 @@ def read_recording(evidence: TrialEvidence) -> tuple[RecordedExchange, ...]:
             faults.get(event.ref),
         )
     return tuple(found[number] for number in sorted(found))
+
+
+def _sent(evidence: TrialEvidence, request: Event, change: Event | None) -> bytes | None:
+    """Return what went on to the endpoint: the request, or what a declared change made of it."""
+    if change is not None and change.body["applied"]:
+        return evidence.payload(change, "modified")
+    return evidence.payload(request)
 
 
 def renamed(raw: bytes, theirs: Mapping[str, str], ours: Mapping[str, str]) -> bytes:

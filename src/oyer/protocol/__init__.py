@@ -113,10 +113,7 @@ if TYPE_CHECKING:
         read_answer,
         sse_data,
     )
-    from oyer.protocol.model_apis import (
-        MODEL_APIS,
-        api_of,
-    )
+    from oyer.protocol.model_apis import MODEL_APIS, ResultCounter, ShownResult, api_of, change_results, names_tool
     from oyer.protocol.policy import (
         REFUSAL_TEXT,
         BlockRule,
@@ -201,12 +198,14 @@ __all__ = [
     "Ready",
     "Reasoning",
     "Request",
+    "ResultCounter",
     "Said",
     "SchemaCheck",
     "Seen",
     "Selector",
     "ServerAsked",
     "ServerNotified",
+    "ShownResult",
     "Span",
     "Splice",
     "SseEvent",
@@ -221,6 +220,7 @@ __all__ = [
     "api_of",
     "apply_edit",
     "approval",
+    "change_results",
     "changed_tools",
     "check_schema",
     "decode_string",
@@ -239,6 +239,7 @@ __all__ = [
     "marked_arguments",
     "mirrored_headers",
     "modern_version",
+    "names_tool",
     "parse_message",
     "parse_pointer",
     "parse_sse",
@@ -283,7 +284,7 @@ _HOMES = {
     "mcp_names": "SUBSCRIPTION_ID",
     "mcp_server": "Tool ToolFunction ToolServer tool_error",
     "model_api": "AskedCall Defect ModelApi Reasoning SseReader read_answer sse_data",
-    "model_apis": "MODEL_APIS api_of",
+    "model_apis": "MODEL_APIS ResultCounter ShownResult api_of change_results names_tool",
     "policy": "REFUSAL_TEXT BlockRule approval changed_tools label refuse strip_fields",
     "schema": "SchemaCheck check_schema",
     "scripted_model": "scripted_answer",

@@ -42,6 +42,7 @@ __all__ = [
     "edit_copies",
     "recompute",
     "remove_members",
+    "splices_of",
     "why_code",
 ]
 
@@ -79,12 +80,16 @@ def apply_edit(edit: Edit, original: bytes) -> Applied | NotApplied:
             return Applied(original, ())
         if edit.kind == "drop":
             return Applied(b"", (Splice(0, len(original), b""),))
-        transform = _KINDS.get(edit.kind)
-        if transform is None:
+        if edit.kind not in _KINDS:
             return NotApplied("bad_edit", f"{edit.kind!r} is no kind of edit")
-        return apply_splices(original, transform(edit.parameters, open_answer(original)))
+        return apply_splices(original, splices_of(edit, open_answer(original)))
     except ProtocolError as error:
         return NotApplied(why_code(error), str(error))
+
+
+def splices_of(edit: Edit, view: AnswerView) -> list[Splice]:
+    """Return what an edit does to what a view shows. Raises: ProtocolError where it does not apply."""
+    return _KINDS[edit.kind](edit.parameters, view)
 
 
 def why_code(error: ProtocolError) -> str:

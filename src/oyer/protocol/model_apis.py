@@ -1,4 +1,4 @@
-"""Which model API a path is of. Must never guess: what is not in this list is not understood, and said so."""
+"""Which model API a path is of, and what all of them share. Must never guess: what is in no list is not understood."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Final
 
 from oyer.protocol.chat import CHAT
 from oyer.protocol.model_api import ModelApi
+from oyer.protocol.model_changes import ResultCounter, ShownResult, change_results, names_tool
 from oyer.protocol.model_gemini import GEMINI, GEMINI_PATH
 from oyer.protocol.model_messages import MESSAGES
 from oyer.protocol.model_responses import RESPONSES
 
-__all__ = ["MODEL_APIS", "api_of"]
+__all__ = ["MODEL_APIS", "ResultCounter", "ShownResult", "api_of", "change_results", "names_tool"]
 
 MODEL_APIS: Final = {api.name: api for api in (CHAT, RESPONSES, MESSAGES, GEMINI)}
 

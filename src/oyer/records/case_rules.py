@@ -143,7 +143,7 @@ def _experiment(case: Case) -> Iterator[Breach]:
             yield Breach(("conditions",), "E-CASE-PLAIN", "a case without an intervention has no conditions")
         return
     at = case.intervention.at
-    if at.server not in case.servers:
+    if not at.gateway and at.server not in case.servers:
         yield Breach(
             ("intervention", "at", "server"),
             "E-CASE-NAME",
@@ -168,6 +168,12 @@ def _experiment(case: Case) -> Iterator[Breach]:
             yield Breach(
                 ("hardened", case.hardened.kind, "server"), "E-CASE-NAME", f"{policy.server!r} is no declared server"
             )
+        if at.gateway and case.hardened.kind in ("label", "strip"):
+            told = f"{case.hardened.kind} acts on a server's answers, and the change is made after them, at the gateway"
+            yield Breach(("hardened", case.hardened.kind), "E-CASE-GATEWAY", told, "use block or reapproval")
+    if at.gateway and case.intervention.replace_json is not None and case.intervention.marker is None:
+        told = "a change at the gateway is recognised in requests by a text: a patch needs its marker"
+        yield Breach(("intervention", "marker"), "E-CASE-MARKER", told, "give a marker of 16 characters or more")
     yield from _marker(case)
 
 

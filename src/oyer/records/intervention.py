@@ -16,6 +16,7 @@ from oyer.records.model import Flaw, Json, Record, refuse
 __all__ = [
     "INTERVENTION_KINDS",
     "POLICY_KINDS",
+    "REQUEST_KINDS",
     "AppendText",
     "ApprovalRule",
     "At",
@@ -32,13 +33,18 @@ __all__ = [
 ]
 
 POLICY_KINDS = ("label", "strip", "block", "reapproval")
+REQUEST_KINDS = ("append_text", "replace_json", "replace_text")
 INTERVENTION_KINDS = ("replace_text", "replace_json", "replace_result", "append_text", "error")
 
 
 class At(Record):
-    """Where the change acts: the n-th request that matches server, method, tool and arguments (subset match)."""
+    """Where the change acts: the n-th request that matches server, method, tool and arguments (subset match).
 
-    server: str
+    With `gateway`: the n-th result of such a tool that a request to the model shows, in this and all later requests.
+    """
+
+    server: str | None = None
+    gateway: bool = False
     session: str | None = None
     method: str = "tools/call"
     tool: str | None = None
@@ -49,6 +55,10 @@ class At(Record):
     def _counts_from_one(self) -> Self:
         if isinstance(self.occurrence, int) and self.occurrence < 1:
             refuse(Flaw((), "occurrence counts from 1, or is the word every"))
+        if self.gateway == (self.server is not None):
+            refuse(Flaw((), "a change acts at one place: at a server, or at the gateway", "write at.tool: server.tool"))
+        if self.gateway and self.method != "tools/call":
+            refuse(Flaw(("method",), "what a request to the model shows are results of tools: it has no other method"))
         if self.method == "tools/call" and not self.tool:
             refuse(Flaw((), "a change on tools/call names its tool"))
         return self
@@ -113,6 +123,9 @@ class Intervention(Record):
         named = [kind for kind in INTERVENTION_KINDS if getattr(self, kind) is not None]
         if len(named) != 1:
             refuse(Flaw((), f"an intervention makes exactly one change: one of {', '.join(INTERVENTION_KINDS)}"))
+        if self.at.gateway and named[0] not in REQUEST_KINDS:
+            told = f"{named[0]} has no form that every model API shares"
+            refuse(Flaw((named[0],), told, f"at the gateway: one of {', '.join(REQUEST_KINDS)}"))
         return self
 
     @property

@@ -103,7 +103,9 @@ def expand_intervention(value: Any, servers: tuple[str, ...]) -> Any:
 
 
 def _with_tool(value: dict[str, Any], servers: tuple[str, ...]) -> dict[str, Any]:
-    named = split_tool(value.get("tool"), servers) if "server" not in value else value.get("tool")
+    # At the gateway a tool is named as the model has it, and no server stands before it.
+    placed = "server" in value or value.get("gateway") is True
+    named = value.get("tool") if placed else split_tool(value.get("tool"), servers)
     return {**value, **named} if isinstance(named, dict) else value
 
 

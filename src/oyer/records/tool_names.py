@@ -42,8 +42,9 @@ def tools_named(case: Case) -> Iterator[NamedTool]:
     """Yield every tool that a Case names."""
     if case.channel is not None:
         yield NamedTool(("channel",), case.channel.server, case.channel.tool)
-    if case.intervention is not None and case.intervention.at.tool is not None:
-        yield NamedTool(("intervention", "at", "tool"), case.intervention.at.server, case.intervention.at.tool)
+    at = None if case.intervention is None else case.intervention.at
+    if at is not None and at.server is not None and at.tool is not None:
+        yield NamedTool(("intervention", "at", "tool"), at.server, at.tool)
     if case.hardened is not None:
         policy = case.hardened.policy
         yield NamedTool(("hardened", case.hardened.kind, "tool"), policy.server, policy.tool)

@@ -69,7 +69,9 @@ class Judged(NamedTuple):
 def declared_request(case: Case | None) -> str | None:
     """Return the request that a Case's change acts on, as `server.tool`; None where it names no tool."""
     at = case.intervention.at if case is not None and case.intervention is not None else None
-    return f"{at.server}.{at.tool}" if at is not None and at.tool is not None else None
+    if at is None or at.tool is None:
+        return None
+    return f"the model, with a result of {at.tool}," if at.gateway else f"{at.server}.{at.tool}"
 
 
 def render_series(

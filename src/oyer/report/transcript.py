@@ -104,8 +104,10 @@ def read_transcript(evidence: TrialEvidence, turns: Turns = NO_TURNS) -> tuple[M
     deliveries = {(e.body["of"], e.body["direction"]): e for e in events if e.kind == "mcp.delivered"}
     acts: dict[str, list[Event]] = {}
     for event in events:
-        if event.kind in ("mcp.intervened", "mcp.policy"):
+        if event.kind in ("mcp.intervened", "mcp.policy", "model.intervened"):
             acts.setdefault(event.body["of"], []).append(event)
+    answers = [event for event in events if event.kind == "model.response"]
+    sent = {event.body["exchange"]: event.body["sent"] for event in answers if "sent" in event.body}
     found: list[Message] = []
     for event in events:
         direction = _KINDS.get(event.kind)
@@ -118,6 +120,8 @@ def read_transcript(evidence: TrialEvidence, turns: Turns = NO_TURNS) -> tuple[M
             message = message._replace(note=turns.get((event.session, event.body["number"])))
         if event.kind in ("mcp.sent", "mcp.received"):
             found += _crossed(evidence, message, event, acts.get(event.ref, []), deliveries)
+        elif event.kind == "model.request" and event.ref in acts:
+            found.append(_asked(evidence, message, acts[event.ref], sent.get(event.body["exchange"])))
         else:
             found.append(message)
     return tuple(found)
@@ -212,6 +216,13 @@ def _crossed(
     )
 
 
+def _asked(evidence: TrialEvidence, message: Message, acts: list[Event], sent: str | None) -> Message:
+    """A request to the model that a declared change is on record of, with what went on in its place."""
+    changes = [raw for act in acts if (raw := evidence.payload(act, "modified")) is not None]
+    onward = next((raw for raw in changes if digest_of(raw) == sent), message.original if sent is None else None)
+    return message._replace(delivered=onward, acts=tuple(_act(act) for act in acts))
+
+
 def _changed(evidence: TrialEvidence, act: Event) -> bytes | None:
     return evidence.payload(act, "modified" if act.kind == "mcp.intervened" else "delivered")
 
@@ -225,6 +236,6 @@ def _proven(sent: Event | None, candidates: list[bytes]) -> bytes | None:
 
 def _act(event: Event) -> Act:
     body = event.body
-    if event.kind == "mcp.intervened":
+    if event.kind.endswith(".intervened"):
         return Act(event.ref, body["intervention"], "intervened", body["applied"], body.get("why"))
     return Act(event.ref, body["policy"], body["did"], applied=True, why=None)

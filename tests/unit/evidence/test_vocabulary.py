@@ -66,6 +66,15 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "connection.opened": TAP,
     "connection.closed": {**TAP, "reason": "eof", "exit": -9},
     "model.request": {"exchange": 0, "payload": P, "requested_model": None, "path": "/v1", "parameters": P},
+    "model.intervened": {
+        "intervention": "i",
+        "of": "gateway:1",
+        "original": D,
+        "applied": True,
+        "results": [1],
+        "modified": P,
+        "proof": {"kind": "append_text", "spans": [[1, 2, D, 3]]},
+    },
     "model.response": {
         "exchange": 0,
         "payload": P,
@@ -192,6 +201,7 @@ def test_an_edit_that_was_not_applied_says_why_and_changes_nothing() -> None:
     check_body("mcp.intervened", sample)  # a drop: applied, and nothing is delivered
     refused("mcp.intervened", {**sample, "applied": False})
     refused("mcp.intervened", {**SAMPLES["mcp.intervened"], "applied": False, "why": "w"})
+    refused("model.intervened", {**SAMPLES["model.intervened"], "applied": False, "why": "w"})
 
 
 def test_payloads_are_found_wherever_they_stand() -> None:

@@ -193,6 +193,22 @@ def test_a_model_exchange_that_is_not_understood_says_so(kind: str, word: str, s
     assert "not understood" in text and said in text
 
 
+def test_a_changed_request_to_a_model_shows_what_went_on_in_its_place() -> None:
+    tape = Tape()
+    told = [json.dumps({"messages": [{"role": "tool", "content": text}]}).encode() for text in ("pending", "approved")]
+    asked = {"exchange": 1, "payload": tape.payload(told[0]), "requested_model": "m", "path": "/v1/chat/completions"}
+    ref = tape.add("gateway", "model.request", asked, session="a")
+    act = {"intervention": "grant", "of": ref, "original": digest_of(told[0]), "applied": True}
+    tape.add("gateway", "model.intervened", {**act, "modified": tape.payload(told[1])}, session="a")
+    answered = {"http_status": 200, "reported_model": "m", "usage": None, "latency_ns": 5, "complete": True}
+    answered |= {"exchange": 1, "payload": tape.payload(b"{}"), "requested_model": "m", "sent": digest_of(told[1])}
+    tape.add("gateway", "model.response", answered, session="a")
+    messages = read_transcript(tape.read())
+    assert messages[0].changed and messages[0].delivered == told[1] and messages[0].original == told[0]
+    text = page_text(render_transcript(messages, Look()))
+    assert "intervened by grant" in text and "- tool: pending" in text and "+ tool: approved" in text
+
+
 def test_noise_and_binary_bytes_are_kept_and_shown_safely() -> None:
     tape = Tape()
     noise = {"server": "ops", "connection": 1, "side": "server", "payload": tape.payload(b"\xff\xfe\x1b[31m")}
