@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from warm_oyer import WarmOyer
@@ -24,6 +24,8 @@ FENCE = re.compile(r"^(?P<indent> *)(?P<mark>`{3,}|~{3,}) *(?P<info>.*)$")
 NEEDS = re.compile(r"<!-- *needs: *([^>]*?) *-->")
 COPIES = re.compile(r"<!-- *copies: *([^>]*?) *-->")
 PATIENCE_S = 120
+SLOW = {"docs/how-to/write-a-trap.md", "docs/how-to/stop-by-a-rule.md", "docs/reference/sphinx.md"}
+"""Pages whose commands run many trials: part of the slow set."""
 INSTALLED = {
     "npm-filesystem": ("examples/filesystem/node_modules", 4),
     "git-server": ("examples/git/.venv", 2),
@@ -170,10 +172,15 @@ def runnable(page: Path) -> bool:
     return any(block.language in ("console", "bash") for block in blocks(page.read_text(encoding="utf-8")))
 
 
+def pages() -> Iterator[Any]:
+    """Every page with a command, by its name."""
+    for page in filter(runnable, PAGES):
+        name = page.relative_to(ROOT).as_posix()
+        yield pytest.param(page, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+
+
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if runnable(page)], ids=lambda page: page.relative_to(ROOT).as_posix()
-)
+@pytest.mark.parametrize("page", list(pages()))
 def test_the_commands_of_a_page_run(
     page: Path, tmp_path: Path, need: Callable[[str], Path], warm_oyer: WarmOyer
 ) -> None:

@@ -50,13 +50,10 @@ def run(tool: list[str], tree: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(tool, cwd=tree, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_the_house_keeps_the_contracts() -> None:
-    assert contracts.check(ROOT) == []
-
-
-def test_a_breach_planted_in_the_whole_house_is_named(house: Path) -> None:
+def test_the_house_keeps_the_contracts_and_a_breach_planted_in_it_is_named(house: Path) -> None:
     plant(house, records__planted="import os", verify__planted="from oyer.engine import Thing", engine__planted="")
-    found = [breach for breach in contracts.check(house) if breach.path.endswith("planted.py")]
+    found = contracts.check(house)
+    assert [breach for breach in found if not breach.path.endswith("planted.py")] == []
     assert [breach.message for breach in found if breach.rule == "io"] == [
         "no os on floors 0 to 8 (if it does not act, add it to PURE_STDLIB)"
     ]
