@@ -53,7 +53,7 @@ async def test_a_broken_server_is_blamed_with_its_words(rig: RigMaker, manner: s
     before = processes()
     bench = rig(manner)
     # Only what never comes may be waited for shortly: how a server ends must have come first, on the slowest machine.
-    patience_s = 0.2 if manner == "hangs" else 60
+    patience_s = 0.2 if manner in ("hangs", "deaf") else 60
     await bench.open(limits=TapLimits(max_frame_bytes=1_000_000, answer_timeout_s=patience_s, patience=QUICK))
     client = await bench.client()
     if manner != "exits":
