@@ -450,6 +450,21 @@ async def test_a_subject_that_leaves_at_the_moment_of_the_answer_is_nobodys_faul
     assert bench.faults == []
 
 
+async def test_a_stream_that_is_taken_up_brings_the_answer_to_what_was_asked() -> None:
+    async with tapped("cuts") as bench:
+        headers = await bench.greet()
+        asked = request(7, "tools/call", {"name": "write", "arguments": {"text": "x"}})
+        cut = await bench.ask(asked, headers=headers)
+        assert cut.status == 200 and b"id: 1-0" in cut.body and b'"id": 7' not in cut.body
+        rest = await bench.ask(None, method="GET", headers={**headers, "Last-Event-ID": "1-0"})
+        assert b"written" in rest.body
+    journal = bench.journal
+    sent = next(event for event in journal.of("mcp.sent") if event.body.get("id") == 7)
+    answer = next(event for event in journal.of("mcp.received") if event.body.get("id") == 7)
+    assert answer.because == (sent.ref,) and answer.body["connection"] == sent.body["connection"] == 0
+    assert bench.faults == [] and bench.reached.count(asked) == 1
+
+
 async def test_a_session_that_is_lost_is_on_record() -> None:
     async with tapped("forgets") as bench:
         headers = await bench.greet()
