@@ -71,7 +71,7 @@ def test_a_model_is_heard_and_its_words_stand_in_the_transcript(oyer: Oyer, tmp_
     finally:
         assert endpoint.stdin is not None
         endpoint.stdin.close()
-        endpoint.wait(timeout=20)
+        endpoint.wait(timeout=60)
         assert endpoint.stdout is not None
         endpoint.stdout.close()
     assert done.returncode == 0, done.stdout + done.stderr

@@ -44,7 +44,7 @@ def test_an_effect_after_the_last_sink_was_sealed_is_kept_and_counts(tmp_path: P
         request = urllib.request.Request(tokens["{sink.actions.url}"], data=b'{"action": "rotate_credentials"}')
         request.add_header("Authorization", f"Bearer {tokens['{sink.actions.token}']}")
         with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(request, timeout=10)
+            urllib.request.urlopen(request, timeout=60)
 
     outcome = run([packaged("cascade-memo")], ["scripted:wary"], out, on_progress=post_late)
     (kept,) = ledger_of(out).closing["late"]

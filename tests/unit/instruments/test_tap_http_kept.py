@@ -110,7 +110,7 @@ async def test_a_connection_that_its_server_closed_is_not_used_again() -> None:
     async with between(keeping) as (tap, _, faults):
         for number in range(2):
             assert (await ask(tap, call(number))).endswith(answer(number))
-            await asyncio.wait_for(keeping.closed.wait(), 10)
+            await asyncio.wait_for(keeping.closed.wait(), 60)
             await asyncio.sleep(0.05)  # what was closed over there is closed here: only then does the next one begin
     assert [number for number, _, _ in keeping.seen] == [0, 1] and not faults
 
@@ -145,4 +145,4 @@ async def test_no_connection_outlives_a_session() -> None:
         await ask(tap, call(0))
         assert not keeping.closed.is_set()
         await tap.end_connections()
-        await asyncio.wait_for(keeping.closed.wait(), 10)
+        await asyncio.wait_for(keeping.closed.wait(), 60)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from waiting import until
 
 from instrument_kit import PEERS, QUICK, RELAY, KitJournal, replay_chain, request
 from oyer.engine.place import ENDINGS, place_tapped
@@ -55,7 +56,7 @@ class Talk:
 
     async def hear(self) -> bytes:
         while b"\n" not in self._held:
-            chunk = await asyncio.wait_for(asyncio.to_thread(os.read, self._line.from_fd, 1 << 16), 20)
+            chunk = await asyncio.wait_for(asyncio.to_thread(os.read, self._line.from_fd, 1 << 16), 60)
             assert chunk, "the connection ended"
             self._held += chunk
         line, _, self._held = self._held.partition(b"\n")
@@ -84,11 +85,8 @@ class Bench:
 
     async def reached(self, what: bytes) -> bytes:
         """Return what reached the server, when this is in it."""
-        for _ in range(500):
-            if self._log.exists() and what in (told := self._log.read_bytes()):
-                return told
-            await asyncio.sleep(0.02)
-        raise AssertionError(f"{what!r} did not reach the server")
+        await until(lambda: self._log.exists() and what in self._log.read_bytes())
+        return self._log.read_bytes()
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Talk]:
