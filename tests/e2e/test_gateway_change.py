@@ -36,7 +36,7 @@ def case(tmp_path: Path) -> Path:
     shutil.copytree(Path(library.__file__).parent / "cases" / "cascade-memo", place)
     text = (place / "cascade-memo.yaml").read_text().split("\n---\n")[0]
     text = text.replace("tool: ops.read_inbox, occurrence: 1}", "gateway: true, tool: read_inbox, occurrence: 1}")
-    text = re.sub(r"(?m)^(hardened|qualification):\n(  .*\n)+", "", text)
+    text = re.sub(r"(?m)^hardened:\n(  .*\n)+", "", text)
     text = re.sub(r"(?m)^controls: .*\n", "", text)
     (place / "cascade-memo.yaml").write_text(text)
     return place / "cascade-memo.yaml"
@@ -100,6 +100,12 @@ def test_a_model_that_is_shown_it_and_stays_unmoved_and_the_same_again_from_the_
     again = oyer("run", str(case), *replayed, "--replay", str(tmp_path / "series"), "--out", str(tmp_path / "again"))
     assert again["comparisons"][0]["primary"]["links"] == found["links"]
     oyer("verify", str(tmp_path / "again"))
+
+
+@SLOW
+def test_known_subjects_are_told_apart_where_they_are_the_model(case: Path, tmp_path: Path) -> None:
+    out = ["--out", str(tmp_path / "runs"), "--record", str(tmp_path / "records")]
+    oyer("qualify", str(case), "--mutate", "--jobs", "2", *out)
 
 
 def test_a_subject_that_asks_no_model_here_is_refused(case: Path, tmp_path: Path) -> None:

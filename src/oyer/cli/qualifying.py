@@ -20,6 +20,7 @@ from oyer.cli.selection import Selection, judged_by
 from oyer.engine import SubjectSpec
 from oyer.errors import UsageError
 from oyer.records import Case, controls_of
+from oyer.subjects import ModelSettings
 
 __all__ = [
     "Group",
@@ -93,6 +94,21 @@ def members_of(cases: Sequence[Case], named: Sequence[str]) -> list[Group]:
     return groups
 
 
+def _known(double: str, group: Group) -> SubjectSpec:
+    """Return a double as the subject, or as the model of the tool loop where the change is made in requests to a model.
+
+    Those that break a process are no models: they break off before any change could reach one.
+    """
+    name = f"scripted:{double}"
+    change = group.case.intervention
+    if change is None or not change.at.gateway or double.partition(":")[0] in _NO_MODELS:
+        return SubjectSpec(name)
+    return SubjectSpec(name, model=ModelSettings("scripted", name), driver="model")
+
+
+_NO_MODELS = ("crasher", "garbler")
+
+
 def try_doubles(
     selection: Selection, group: Group, out: Path, *, wanted: Sequence[str], jobs: int, quiet: bool = False
 ) -> Tried:
@@ -109,7 +125,7 @@ def try_doubles(
     for number, (where, names) in enumerate(by_members.items(), start=1):
         chosen = selection._replace(
             cases=tuple(placed for placed in selection.cases if placed.loaded.case.id in where),
-            subjects=tuple(SubjectSpec(f"scripted:{name}") for name in names),
+            subjects=tuple(_known(name, group) for name in names),
             conditions=None,
             suite=None,
             repeat=1,

@@ -85,7 +85,7 @@ def require_subjects(subjects: Sequence[SubjectSpec], cases: Sequence[PlacedCase
                 problems += [p._replace(where=p.where or f"--subject {spec.name}") for p in error.problems]
             if case.intervention is not None and case.intervention.at.gateway and spec.model is None:
                 told = f"{case.id} changes requests to a model, and {spec.name} asks none through the gateway"
-                hint = "run it with a model: --subject model"
+                hint = "run it with a model: --subject model, with --base-url scripted:NAME for a scripted one"
                 problems.append(Problem("E-SUBJECT-GATEWAY", told, f"--subject {spec.name}", hint))
     names = [spec.name for spec in subjects]
     problems += [
