@@ -93,7 +93,7 @@ async def open_lab(
     )  # fmt: skip
     assert endpoint.stdin is not None and endpoint.stdout is not None
     served = (await endpoint.stdout.readline()).decode().strip()
-    limits = {name: more.pop(name) for name in ("max_request_bytes", "faults", "rules") if name in more}
+    limits = {name: more.pop(name) for name in ("limits", "faults", "rules") if name in more}
     gateway = RecordingGateway(journal, Upstream(base_url or served, **{"key": KEY, **more}), **limits)
     try:
         door = await gateway.start()

@@ -32,6 +32,7 @@ from oyer.instruments import (
     DeclaredLabel,
     DeclaredStrip,
     Gateway,
+    GatewayLimits,
     GatewayRules,
     HttpSink,
     OnFault,
@@ -289,7 +290,12 @@ class Bench:
             self._context.scripted_model(self._plan)
             if scripted_double(spec.model.base_url) is not None
             else Upstream(
-                spec.model.base_url, spec.key, answer_s=float(budget.answer_s), max_bytes=budget.message_bytes
+                spec.model.base_url,
+                spec.key,
+                answer_s=float(budget.answer_s),
+                max_bytes=budget.message_bytes,
+                stream_bytes=budget.stream_bytes,
+                idle_s=budget.idle_s,
             )
         )
         recorder: Recorder = self._writer("gateway")
@@ -301,8 +307,15 @@ class Bench:
             replay = Replay(recorded.exchanges, recorded.masks, lambda: self._placement.masks)
         faults = [parse_model_fault(text) for text in spec.model.faults]
         rules = gateway_rules(self._case, self._plan.planned.condition)
+        limits = GatewayLimits(budget.message_bytes, budget.total_bytes, budget.messages)
         self._gateway = make_gateway(
-            recorder, upstream, replay=replay, faults=faults, rules=rules, on_fault=self._faults.hear
+            recorder,
+            upstream,
+            replay=replay,
+            faults=faults,
+            rules=rules,
+            limits=limits,
+            on_fault=self._faults.hear,
         )
         door = await self._gateway.start()
         self._placement.add("model.url", door.base_url)
@@ -339,7 +352,11 @@ class Bench:
             declared=tap_rules(case, "hardened", name),
             limits=TapLimits(
                 max_frame_bytes=case.budget.message_bytes,
+                max_frames=case.budget.messages,
+                max_total_bytes=case.budget.total_bytes,
+                max_stream_bytes=case.budget.stream_bytes,
                 answer_timeout_s=case.budget.answer_s,
+                idle_s=case.budget.idle_s,
                 patience=Patience(settle_s=server.settle_s),
             ),
             watchers=self._watchers(),

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from oyer.instruments.discovery import Listing, discover
 from oyer.instruments.gateway_changes import GatewayRules
-from oyer.instruments.gateway_port import Gateway, GatewayDoor, Replay, ScriptedModel, Upstream, make_gateway
+from oyer.instruments.gateway_port import (
+    Gateway,
+    GatewayDoor,
+    GatewayLimits,
+    Replay,
+    ScriptedModel,
+    Upstream,
+    make_gateway,
+)
 from oyer.instruments.http_sink import HttpSink, LateEffect, SinkHost
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.meter import SubjectMeter
@@ -40,6 +48,7 @@ __all__ = [
     "DeclaredStrip",
     "Gateway",
     "GatewayDoor",
+    "GatewayLimits",
     "GatewayRules",
     "HttpSink",
     "LateEffect",

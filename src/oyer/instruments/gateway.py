@@ -21,8 +21,8 @@ endpoint's error answers do: one that no whole answer follows in its session is 
 Whose fault: the endpoint's failure to answer whole (cut, late, too large, a stream without its end marker or with an
 error in it) is `dependency_unavailable`. Its own error answers (429, 500) pass as they are, for agents try again; one
 that no whole answer follows in its session is a fault when the session ends: `subject` where the request was at fault
-(400, 404, 405, 413, 415, 422), else `dependency_unavailable`. A request beyond the limit is `subject`. A wrong key is
-no fault: the exchange itself tells it.
+(400, 404, 405, 413, 415, 422), else `dependency_unavailable`. A request beyond a limit, its own or that of all, is
+`subject`; an answer beyond the limit of all is the endpoint's. A wrong key is no fault: the exchange itself tells it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from oyer.instruments.gateway_changes import GatewayRules, RequestChanger
 from oyer.instruments.gateway_exchange import Exchange, record_fault
 from oyer.instruments.gateway_faults import DeclaredFaults, FaultyExchange
 from oyer.instruments.gateway_keys import KEY_HEADERS, key_places, without_key
-from oyer.instruments.gateway_port import GatewayDoor, Upstream
+from oyer.instruments.gateway_port import DEFAULT_LIMITS, GatewayDoor, GatewayLimits, Upstream
 from oyer.instruments.gateway_upstream import UpstreamClient
 from oyer.instruments.gateway_views import RequestView, view_request
 from oyer.instruments.ports import OnFault, Recorder
@@ -79,7 +79,7 @@ class RecordingGateway:
         *,
         on_fault: OnFault | None = None,
         rules: GatewayRules | None = None,
-        max_request_bytes: int = 16 * 1024 * 1024,
+        limits: GatewayLimits = DEFAULT_LIMITS,
         faults: Sequence[ModelFault] = (),
     ) -> None:
         self._session: str | None = None
@@ -87,7 +87,9 @@ class RecordingGateway:
         self._on_fault = on_fault
         self._source: ModelSource = UpstreamClient(upstream) if isinstance(upstream, Upstream) else upstream
         self._changer = RequestChanger(recorder, rules) if rules is not None else None
-        self._max_request_bytes = max_request_bytes
+        self._limits = limits
+        self._asked_bytes = 0
+        self._answered_bytes = 0
         self._root = f"/{new_token()}"
         self._key = str(new_token())
         self._runner: web.ServerRunner | None = None
@@ -153,7 +155,8 @@ class RecordingGateway:
             return _cut(request)
 
     async def _exchange(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
-        body, whole = await _read(request, self._max_request_bytes)
+        body, whole = await _read(request, self._limits.request_bytes)
+        self._asked_bytes += len(body)
         kept = without_key(query)
         target = f"{path}?{kept}" if kept else path
         view = view_request(target, body)
@@ -179,6 +182,7 @@ class RecordingGateway:
             source = self._source if fault is None else FaultyExchange(fault, self._source, exchange.declare)
             came = await source.exchange(asking, exchange.progress, passing)
             exchange.answered(came)
+            self._count(exchange, len(came.body))
         self._note(exchange, view)
         return await passing.finish(came) if came.begun else await _deliver(request, came)
 
@@ -187,10 +191,25 @@ class RecordingGateway:
             return _Refusal(401, "wrong key: use the key that was given with this address")
         if _CLIMBS.search(path):
             return _Refusal(400, "a path with . or .. in it is not forwarded")
+        limits = self._limits
         if not whole:
-            limit = self._max_request_bytes
-            return _Refusal(413, f"the request is larger than {limit} bytes; its beginning is recorded", "subject")
+            told = f"the request is larger than {limits.request_bytes} bytes; its beginning is recorded"
+            return _Refusal(413, told, "subject")
+        if self._asked_bytes > limits.total_bytes:
+            return _Refusal(413, f"the subject asked more than {limits.total_bytes} bytes in all", "subject")
+        if self._exchanges > limits.requests:
+            return _Refusal(413, f"the subject asked more than {limits.requests} times", "subject")
         return None
+
+    def _count(self, exchange: Exchange, size_bytes: int) -> None:
+        """Add an answer to what came; the one that passes the bound on all of them is a fault of the endpoint."""
+        before, self._answered_bytes = self._answered_bytes, self._answered_bytes + size_bytes
+        limit = self._limits.total_bytes
+        if before <= limit < self._answered_bytes:
+            told = f"the endpoint answered more than {limit} bytes in all"
+            record_fault(
+                self._recorder, "dependency_unavailable", told, exchange.response, self._session, self._on_fault
+            )
 
     def _note(self, exchange: Exchange, view: RequestView) -> None:
         """Remember an endpoint's error until a whole answer follows it."""

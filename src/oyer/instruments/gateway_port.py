@@ -16,17 +16,23 @@ from oyer.instruments.ports import OnFault, Recorder
 from oyer.observe import RecordedExchange
 from oyer.records import ModelFault
 
-__all__ = ["Gateway", "GatewayDoor", "Replay", "ScriptedModel", "Upstream", "make_gateway"]
+__all__ = ["Gateway", "GatewayDoor", "GatewayLimits", "Replay", "ScriptedModel", "Upstream", "make_gateway"]
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A declared model endpoint: `base_url` ends in the API's version (`/v1`); `key` never leaves this object."""
+    """A declared model endpoint: `base_url` ends in the API's version (`/v1`); `key` never leaves this object.
+
+    `answer_s` bounds a whole answer, `idle_s` the silence inside of one that has begun; `max_bytes` bounds an answer
+    that comes in one piece, `stream_bytes` one that comes as a stream.
+    """
 
     base_url: str
     key: str | None = field(default=None, repr=False)
     answer_s: float = 120.0
     max_bytes: int = 16 * 1024 * 1024
+    stream_bytes: int = 64 * 1024 * 1024
+    idle_s: float | None = None
 
     def __post_init__(self) -> None:
         if not self.base_url.startswith(("http://", "https://")):
@@ -53,6 +59,20 @@ class ScriptedModel(NamedTuple):
 
     behaviours: Mapping[str, Mapping[str, Any]]
     tools: tuple[str, ...]
+
+
+class GatewayLimits(NamedTuple):
+    """Bounds of one gateway: the bytes of one request, the bytes in each direction in all, and how many requests.
+
+    A request beyond one of them is the subject's fault, an answer beyond the total the endpoint's.
+    """
+
+    request_bytes: int = 16 * 1024 * 1024
+    total_bytes: int = 1024 * 1024 * 1024
+    requests: int = 50_000
+
+
+DEFAULT_LIMITS = GatewayLimits()
 
 
 class GatewayDoor(NamedTuple):
@@ -89,6 +109,7 @@ def make_gateway(
     replay: Replay | None = None,
     faults: Sequence[ModelFault] = (),
     rules: GatewayRules | None = None,
+    limits: GatewayLimits = DEFAULT_LIMITS,
     on_fault: OnFault | None = None,
 ) -> Gateway:
     """Make the gateway of one attempt; `on_fault` hears of every fault after it was recorded.
@@ -99,12 +120,13 @@ def make_gateway(
     """
     from oyer.instruments.gateway import RecordingGateway  # noqa: PLC0415 - loads the HTTP library
 
+    more: dict[str, Any] = {"on_fault": on_fault, "faults": faults, "rules": rules, "limits": limits}
     if replay is not None:
         from oyer.instruments.gateway_replay import ReplaySource  # noqa: PLC0415 - the same
 
-        return RecordingGateway(recorder, ReplaySource(*replay), on_fault=on_fault, faults=faults, rules=rules)
+        return RecordingGateway(recorder, ReplaySource(*replay), **more)
     if isinstance(upstream, ScriptedModel):
         from oyer.instruments.gateway_scripted import ScriptedSource  # noqa: PLC0415 - the same
 
-        return RecordingGateway(recorder, ScriptedSource(upstream), on_fault=on_fault, faults=faults, rules=rules)
-    return RecordingGateway(recorder, upstream, on_fault=on_fault, faults=faults, rules=rules)
+        return RecordingGateway(recorder, ScriptedSource(upstream), **more)
+    return RecordingGateway(recorder, upstream, **more)

@@ -49,6 +49,10 @@ def target_url(base_url: str, path: str) -> str:
     return base + (path.removeprefix("/v1") if path.startswith("/v1/") else path)
 
 
+class _QuietError(Exception):
+    """Nothing more came of an answer that had begun."""
+
+
 class UpstreamClient:
     """A pool of connections to one endpoint."""
 
@@ -98,6 +102,8 @@ class UpstreamClient:
             # What had come is recorded all the same, by whoever asked.
             self._unless_leaked(progress, None, "")
             raise
+        except _QuietError:
+            failure, message = "timeout", f"nothing more came for {self._upstream.idle_s:g} s within an answer"
         except TimeoutError:
             failure, message = "timeout", f"no whole answer within {self._upstream.answer_s:g} s"
         except aiohttp.ClientPayloadError as error:
@@ -131,11 +137,12 @@ class UpstreamClient:
         if streams:
             await passing.begin(progress)
         patience: float | None = None
-        while piece := await next_piece(response, patience):
+        most = self._upstream.stream_bytes if streams else self._upstream.max_bytes
+        while piece := await self._next(response, patience):
             progress.add(piece)
-            if len(progress.body) > self._upstream.max_bytes:
-                del progress.body[self._upstream.max_bytes :]
-                return "too_large", f"the answer is larger than {self._upstream.max_bytes} bytes"
+            if len(progress.body) > most:
+                del progress.body[most:]
+                return "too_large", f"the answer is larger than {most} bytes"
             if watch.feed(piece):
                 return await self._leaked(response, progress)
             if not streams:
@@ -145,6 +152,16 @@ class UpstreamClient:
             elif not watch.held:
                 await passing.piece(progress)
         return None, ""
+
+    async def _next(self, response: aiohttp.ClientResponse, patience: float | None) -> bytes:
+        """Do as `next_piece`, but wait for no piece longer than an answer may be silent. Raises: _QuietError."""
+        try:
+            async with asyncio.timeout(self._upstream.idle_s) as waiting:
+                return await next_piece(response, patience)
+        except TimeoutError:
+            if waiting.expired():
+                raise _QuietError from None
+            raise
 
     async def _leaked(self, response: aiohttp.ClientResponse, progress: Progress) -> tuple[Failure, str]:
         """Take the rest of an answer that holds the key, none of which is passed on: an agent would come to know it."""

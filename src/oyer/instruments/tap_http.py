@@ -103,7 +103,7 @@ class HttpTap:
         self._runner = web.ServerRunner(server, shutdown_timeout=0.05)
         try:
             await self._runner.setup()
-            self._carrier = HttpCarrier(self._settings.limits.max_frame_bytes, self._endpoints)
+            self._carrier = HttpCarrier(self._settings.limits, self._endpoints)
             await web.TCPSite(self._runner, _HOST, 0, backlog=_MAX_CONNECTIONS).start()
         except OSError as error:
             raise HarnessError("E-TAP-BIND", f"the tap could not open a port: {error}") from error

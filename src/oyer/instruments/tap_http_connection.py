@@ -164,6 +164,10 @@ class HttpConnection:
             side, f"a message of {size_bytes} bytes or more, which is beyond the bound", f"{side}_frame_too_long"
         )
 
+    def flooded_stream(self, limit_bytes: int) -> None:
+        """Close it: one answer that comes as events is beyond its bound."""
+        self._shut("server", f"an answer of more than {limit_bytes} bytes, as a stream", "server_flooded")
+
     def fail(self, cls: str, message: str) -> None:
         """End it with a fault."""
         if not self.is_over:

@@ -8,7 +8,9 @@ Source: RFC 9110, 7.6 (what belongs to one hop); MCP transports, Streamable HTTP
 
 from __future__ import annotations
 
+import asyncio
 import functools
+from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -23,6 +25,7 @@ from oyer.instruments.gateway_answer import end_to_end
 from oyer.instruments.http_once import send_once
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
 from oyer.instruments.tap_http_streams import Endpoints
+from oyer.instruments.tap_settings import TapLimits
 from oyer.protocol import SESSION_HEADER, Overlong, SseEvent, SseSplitter, parse_sse, strip_terminator, with_sse_data
 
 __all__ = ["CutError", "HttpCarrier", "SubjectGoneError", "read_body"]
@@ -73,8 +76,9 @@ class _Whole(_Bare, web.Response):
 class HttpCarrier:
     """A client of one endpoint, and the writer of its answers."""
 
-    def __init__(self, max_bytes: int, endpoints: Endpoints) -> None:
-        self._max_bytes = max_bytes
+    def __init__(self, limits: TapLimits, endpoints: Endpoints) -> None:
+        self._limits = limits
+        self._max_bytes = limits.max_frame_bytes
         self._endpoints = endpoints
         self._clients: dict[bool, aiohttp.ClientSession] = {}
 
@@ -161,7 +165,12 @@ class HttpCarrier:
     ) -> None:
         await _begin(answer, request)  # a stream may stay silent for long, and its client waits for the headers
         splitter = SseSplitter()
-        async for chunk in came.content.iter_any():
+        answers, size = request.method == "POST", 0
+        async for chunk in pieces_of(came.content, self._limits.idle_s if answers else None):
+            size += len(chunk)
+            if answers and size > self._limits.max_stream_bytes:
+                connection.flooded_stream(self._limits.max_stream_bytes)
+                raise CutError
             for raw in splitter.feed(chunk):
                 event = parse_sse(raw)
                 if event.event == "endpoint" and event.data and request.method == "GET" and connection.session is None:
@@ -201,7 +210,7 @@ class HttpCarrier:
         answer: web.StreamResponse,
         connection: HttpConnection,
     ) -> web.StreamResponse:
-        body = await read_body(came.content, self._max_bytes)
+        body = await read_body(came.content, self._max_bytes, self._limits.idle_s)
         if not body:
             if request.method != "HEAD":
                 answer.content_length = 0
@@ -226,12 +235,25 @@ def _url(url: str) -> URL:
     return URL(url, encoded=True)
 
 
-async def read_body(content: aiohttp.StreamReader, limit: int) -> bytes | Overlong:
-    """Take a body as it came; one beyond the limit as what is kept of it, the rest unread."""
+async def pieces_of(content: aiohttp.StreamReader, idle_s: float | None) -> AsyncIterator[bytes]:
+    """Yield what comes, as it comes. Raises: TimeoutError where nothing comes for as long as `idle_s`."""
+    while True:
+        try:
+            async with asyncio.timeout(idle_s):
+                chunk = await content.readany()
+        except TimeoutError as error:
+            raise TimeoutError(f"nothing more came for {idle_s} s") from error
+        if not chunk:
+            return
+        yield chunk
+
+
+async def read_body(content: aiohttp.StreamReader, limit: int, idle_s: float | None = None) -> bytes | Overlong:
+    """Take a body as it came; one beyond the limit as what is kept of it, the rest unread. Raises: TimeoutError."""
     if content.is_eof() and content.total_bytes <= limit:
         return content.read_nowait()
     pieces, size = [], 0
-    async for chunk in content.iter_any():
+    async for chunk in pieces_of(content, idle_s):
         pieces.append(chunk)
         size += len(chunk)
         if size > limit:

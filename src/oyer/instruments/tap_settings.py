@@ -40,13 +40,16 @@ class TapLimits(NamedTuple):
     """Bounds of a tap; `flush_s` is how long a slow reader may take for what was written when all has ended.
 
     `max_frames` and `max_total_bytes` hold for each direction of one connection: what floods is ended, not recorded
-    until the disk is full.
+    until the disk is full. `max_stream_bytes` holds for one answer over HTTP that comes as events, `idle_s` for the
+    silence inside an answer over HTTP; a stream that is no answer may be silent and go on.
     """
 
     max_frame_bytes: int = MAX_FRAME_BYTES
     max_frames: int = 50_000
     max_total_bytes: int = 64 * MAX_FRAME_BYTES
+    max_stream_bytes: int = 4 * MAX_FRAME_BYTES
     answer_timeout_s: float = 60.0
+    idle_s: float | None = None
     flush_s: float = 1.0
     patience: Patience = Patience()
 

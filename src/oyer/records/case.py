@@ -56,6 +56,10 @@ BLAMED = (
 )
 
 
+MOST_TOTAL_BYTES = 1024**4
+MOST_MESSAGES = 1_000_000
+
+
 class Session(Record):
     """One conversation with the subject: its turns in order. A later session starts with nothing but the world."""
 
@@ -231,12 +235,19 @@ class Stop(Record):
 class Budget(Record):
     """Bounds enforced from outside. What is exceeded is blamed by the `blame` table.
 
-    `wall_s` bounds one trial, `answer_s` one answer of a server or endpoint, `message_bytes` one message on a wire.
+    `wall_s` bounds one trial, `answer_s` one answer of a server or endpoint, `message_bytes` one message on a wire and
+    what is kept of it. `idle_s` is the longest silence inside an answer over HTTP that has begun, `stream_bytes` the
+    size of one that comes as a stream. `total_bytes` and `messages` bound all that passes in one direction: of one
+    connection to a server, or of the gateway in one attempt, where requests are counted.
     """
 
     wall_s: int = Field(default=300, ge=1, le=86_400)
     answer_s: int = Field(default=60, ge=1, le=86_400)
+    idle_s: int | None = Field(default=None, ge=1, le=86_400)
     message_bytes: int = Field(default=16 * 1024 * 1024, ge=1024, le=1024 * 1024 * 1024)
+    stream_bytes: int = Field(default=64 * 1024 * 1024, ge=1024, le=1024 * 1024 * 1024)
+    total_bytes: int = Field(default=1024 * 1024 * 1024, ge=1024, le=MOST_TOTAL_BYTES)
+    messages: int = Field(default=50_000, ge=1, le=MOST_MESSAGES)
     tokens: int | None = Field(default=None, ge=1)
     cost_usd: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)?$")
 

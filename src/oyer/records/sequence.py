@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from oyer.errors import Problem, RecordError
 from oyer.records.canonical import digest
-from oyer.records.case import BLAMED, Budget, Case, EffectClass, Segment, Session, Stop
+from oyer.records.case import BLAMED, MOST_MESSAGES, MOST_TOTAL_BYTES, Budget, Case, EffectClass, Segment, Session, Stop
 from oyer.records.case_rules import Breach, names_an_arm
 from oyer.records.model import Record
 from oyer.records.suite import Sequence
@@ -197,10 +197,20 @@ def _budget(budgets: Several[Budget]) -> Budget:
     return Budget(
         wall_s=sum(one.wall_s for one in budgets),
         answer_s=max(one.answer_s for one in budgets),
+        idle_s=_longest([one.idle_s for one in budgets]),
         message_bytes=max(one.message_bytes for one in budgets),
+        stream_bytes=max(one.stream_bytes for one in budgets),
+        total_bytes=min(sum(one.total_bytes for one in budgets), MOST_TOTAL_BYTES),
+        messages=min(sum(one.messages for one in budgets), MOST_MESSAGES),
         tokens=_added([one.tokens for one in budgets]),
         cost_usd=None if None in costs else format(cost, "f"),
     )
+
+
+def _longest(bounds: Several[int | None]) -> int | None:
+    """Return the largest bound; where one has none, there is none."""
+    known = [bound for bound in bounds if bound is not None]
+    return max(known) if len(known) == len(bounds) else None
 
 
 def _added(bounds: Several[int | None]) -> int | None:

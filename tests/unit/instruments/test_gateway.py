@@ -14,6 +14,7 @@ from gateway_kit import ASK, KEY, send
 
 from oyer.errors import HarnessError, UsageError
 from oyer.instruments.gateway import GatewayDoor
+from oyer.instruments.gateway_port import GatewayLimits
 from oyer.instruments.gateway_upstream import Upstream
 
 
@@ -121,10 +122,40 @@ async def test_an_answer_beyond_the_limit_is_cut_with_a_fault(lab: Any) -> None:
 
 
 async def test_a_request_beyond_the_limit_is_refused_and_its_beginning_kept(lab: Any) -> None:
-    async with lab(max_request_bytes=64) as bench:
+    async with lab(limits=GatewayLimits(request_bytes=64)) as bench:
         assert (await bench.ask(b"y" * 65)).status == 413
         assert bench.journal.raw(bench.journal.of("model.request")[0]) == b"y" * 64
         assert bench.journal.faults()[0][1] == "subject" and not bench.received()
+
+
+async def test_requests_beyond_their_total_are_the_subjects(lab: Any) -> None:
+    async with lab(limits=GatewayLimits(total_bytes=2000)) as bench:
+        assert (await bench.ask(b"y" * 1500)).status == 200
+        assert (await bench.ask(b"y" * 1500)).status == 413
+        ((_, class_, told),) = bench.journal.faults()
+        assert class_ == "subject" and "more than 2000 bytes in all" in told and len(bench.received()) == 1
+
+
+async def test_requests_beyond_their_number_are_the_subjects(lab: Any) -> None:
+    async with lab(limits=GatewayLimits(requests=2)) as bench:
+        assert [(await bench.ask()).status for _ in range(3)] == [200, 200, 413]
+        ((_, class_, told),) = bench.journal.faults()
+        assert class_ == "subject" and "more than 2 times" in told and len(bench.received()) == 2
+
+
+async def test_answers_beyond_their_total_are_the_endpoints(lab: Any) -> None:
+    async with lab({"text": "z" * 3000}, limits=GatewayLimits(total_bytes=5000)) as bench:
+        assert [(await bench.ask()).status for _ in range(2)] == [200, 200]
+        ((_, class_, told),) = bench.journal.faults()
+        assert class_ == "dependency_unavailable" and "answered more than 5000 bytes in all" in told
+
+
+async def test_an_answer_that_falls_silent_is_the_endpoints(lab: Any) -> None:
+    async with lab({"pieces": ["data: {}\n\n"], "then": "stay"}, idle_s=0.2, answer_s=600) as bench:
+        assert not (await bench.ask()).whole
+        ((_, class_, told),) = bench.journal.faults()
+        assert class_ == "dependency_unavailable" and "nothing more came for 0.2 s" in told
+        assert bench.journal.raw(bench.journal.of("model.response")[0]) == b"data: {}\n\n"
 
 
 async def test_stream_false_is_no_stream(lab: Any) -> None:

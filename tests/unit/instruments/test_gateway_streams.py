@@ -119,7 +119,7 @@ async def test_what_came_before_a_break_is_taken_though_the_break_is_known_befor
 
 
 async def test_a_stream_that_never_ends_is_cut_at_its_bound(lab: Any) -> None:
-    async with lab({"pieces": [": keep alive\n\n" * 20], "then": "repeat"}, max_bytes=3000) as bench:
+    async with lab({"pieces": [": keep alive\n\n" * 20], "then": "repeat"}, stream_bytes=3000) as bench:
         reply = await bench.ask(**ask("messages"))
         kept = bench.journal.raw(bench.journal.of("model.response")[0])
         assert len(kept) == 3000 and not reply.whole and kept.startswith(reply.body)

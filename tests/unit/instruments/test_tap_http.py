@@ -382,6 +382,51 @@ async def test_what_is_beyond_the_bound_ends_the_connection_and_names_the_server
     )
 
 
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
+async def test_an_answer_that_falls_silent_is_the_servers_and_one_that_has_not_begun_may_wait(kind: str) -> None:
+    begun = b'data: {"jsonrpc":' if kind == "text/event-stream" else b'{"jsonrpc":'
+
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.6)  # longer than the silence that is allowed inside of an answer
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode() + begun)
+        await writer.drain()
+        await asyncio.sleep(600)
+
+    async with upstream(talk) as (url, _), tapped(url=url, limits=QUICKLY._replace(idle_s=0.3)) as bench:
+        await cut(bench, request(1, "tools/list"))
+    ((where, cls, message),) = bench.faults
+    assert (where, cls) == ("server:ops", "dependency_unavailable") and "nothing more came for 0.3 s" in message
+
+
+async def test_a_stream_beyond_its_bound_ends_the_connection_and_names_the_server() -> None:
+    event = b'data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n'
+
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        while True:
+            writer.write(event)
+            await writer.drain()
+
+    limits = QUICKLY._replace(max_stream_bytes=10_000)
+    async with upstream(talk) as (url, _), tapped(url=url, limits=limits) as bench:
+        await cut(bench, request(1, "tools/list"))
+    ((where, cls, message),) = bench.faults
+    assert (where, cls) == ("server:ops", "dependency_unavailable")
+    assert "more than 10000 bytes, as a stream" in message
+    assert bench.journal.of("connection.closed")[0].body["reason"] == "server_flooded"
+
+
+@pytest.mark.parametrize(("bound", "told"), [("max_frames", "2 messages"), ("max_total_bytes", "1500 bytes")])
+async def test_a_subject_beyond_the_bounds_of_its_connection_is_named(bound: str, told: str) -> None:
+    limits = QUICKLY._replace(**{bound: int(told.split(maxsplit=1)[0])})
+    async with tapped("json", limits=limits) as bench:
+        headers = await bench.greet()
+        with suppress(OSError, http.client.HTTPException, AssertionError):
+            for number in range(4):
+                await bench.ask(request(number, "ping", {"filler": "x" * 500}), headers=headers)
+    assert [fault[1] for fault in bench.faults] == ["subject"] and told in bench.faults[0][2]
+
+
 async def test_a_subject_that_sends_too_much_is_named() -> None:
     limits = QUICKLY._replace(max_frame_bytes=64 * 1024)
     async with tapped("json", limits=limits) as bench:
