@@ -18,7 +18,14 @@ __all__ = ["Client", "Request", "listen"]
 _READ_BYTES: Final = 65536
 _MAX_HEAD_BYTES: Final = 65536
 _BACKLOG: Final = 256
-_PHRASES: Final = {200: "OK", 202: "Accepted", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict"}
+_PHRASES: Final = {
+    200: "OK",
+    202: "Accepted",
+    400: "Bad Request",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    409: "Conflict",
+}
 
 
 class Request(NamedTuple):

@@ -24,12 +24,15 @@ from oyer.programs.door_channel import Channel, Reader
 from oyer.programs.door_session import DoorSession, Sessions
 from oyer.programs.door_wire import Client, Request, listen
 from oyer.programs.wire import note, requests_in
-from oyer.protocol import SESSION_HEADER, Message, encode_message, modern_version, parse_message
+from oyer.protocol import SESSION_HEADER, VERSION_HEADER, Message, encode_message, modern_version, parse_message
 
 __all__ = ["Door", "main"]
 
 _POLL_S: Final = 0.05
 _SESSION: Final = SESSION_HEADER.lower()
+_VERSION: Final = VERSION_HEADER.lower()
+_FIRST_WITHOUT: Final = "2026-07-28"
+"""The first revision without sessions; they are dates, and compare as such."""
 _STREAM: Final = "text/event-stream"
 _TEXT: Final = (("Content-Type", "text/plain"),)
 _UNKNOWN: Final = b"there is no such session"
@@ -79,8 +82,11 @@ class Door:
         elif message is not None and message.method == "initialize":
             name, session = self._sessions.open()
             headers = ((SESSION_HEADER, name),)
-        else:
+        elif _needs_none(request, message):
             session, channel = self._sessions.without(requests)
+        else:
+            client.say(400, b"a session is needed", _TEXT)
+            return
         if session is None:
             client.say(404, _UNKNOWN, _TEXT)
         elif not requests:
@@ -160,6 +166,12 @@ def _next(client: Client, reader: Reader) -> bytes | None:
         except queue.Empty:
             if client.has_left():
                 raise ConnectionResetError from None
+
+
+def _needs_none(request: Request, message: Message | None) -> bool:
+    """Whether it is of the era without sessions: by its header, or by what it says itself."""
+    by_header = request.headers.get(_VERSION, "")
+    return by_header >= _FIRST_WITHOUT or (message is not None and modern_version(message) is not None)
 
 
 def _heed(session: DoorSession, cancellation: Message) -> None:

@@ -150,7 +150,8 @@ def test_each_session_has_a_process_of_its_own(tmp_path: Path) -> None:
 
 def test_a_client_that_takes_no_stream_gets_a_body(tmp_path: Path) -> None:
     with door(tmp_path) as at:
-        whole = at.post(request(1, "ping"), Accept="application/json")
+        assert at.post(request(1, "ping"), Accept="application/json").status == 400  # this era has sessions
+        whole = at.post(request(1, "ping"), Accept="application/json", **at.greet())
         assert whole.response.getheader("Content-Type") == "application/json"
         assert json.loads(whole.body()) == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
@@ -243,7 +244,7 @@ def test_a_line_that_is_no_message_is_told_and_the_end_of_input_is_the_servers_t
         "import sys; print('hello', flush=True); [print(l.replace('ping', ''), end='') for l in sys.stdin]; sys.exit(5)"
     )
     with door(tmp_path, sys.executable, "-u", "-c", program) as at:
-        waits = at.post(request(1, "ping"))
+        waits = at.post(request(1, "ping"), MCP_Protocol_Version="2026-07-28")
         code, stderr = at.end()
         assert (code, "a line of the server is no message: b'hello'" in stderr) == (5, True)
         waits.leave()
