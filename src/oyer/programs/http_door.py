@@ -43,12 +43,17 @@ Headers = tuple[tuple[str, str], ...]
 class Door:
     """What is answered at the two addresses."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: Sessions, host: str) -> None:
         self._sessions = sessions
+        self._host = host
 
     def serve(self, client: Client, request: Request) -> None:
         """Answer one request. Raises: OSError when the client went."""
         path, _, query = request.target.partition("?")
+        foreign = request.headers.get("origin") not in (None, f"http://{self._host}")
+        if foreign or request.headers.get("host") != self._host:
+            client.say(403, b"this address is not for browsers or other hosts", _TEXT)
+            return
         match request.method, path:
             case "POST", "/mcp":
                 self._post(client, request)
@@ -197,7 +202,7 @@ def main(argv: list[str]) -> NoReturn:
     """Serve until standard input ends or a server does."""
     max_bytes, port, command = int(argv[1]), int(argv[2]), argv[3:]
     sessions = Sessions(command, max_bytes, _end)
-    threading.Thread(target=listen, args=(port, Door(sessions).serve, _end), daemon=True).start()
+    threading.Thread(target=listen, args=(port, Door(sessions, f"127.0.0.1:{port}").serve, _end), daemon=True).start()
     while os.read(0, 4096):
         pass
     code = sessions.end()

@@ -206,6 +206,13 @@ def test_the_older_transport_names_an_address_for_each_stream(tmp_path: Path) ->
         wait_until(lambda: at.open("POST", named, request(3, "ping")).status == 404)
 
 
+def test_a_page_or_another_host_is_turned_away(tmp_path: Path) -> None:
+    with door(tmp_path) as at:
+        for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}):
+            assert at.post(request(0, "initialize", OPENING), **headers).status == 403
+        assert at.post(request(0, "initialize", OPENING), Origin=f"http://127.0.0.1:{at.port}").status == 200
+
+
 def test_sixty_four_at_once_each_hear_their_own(tmp_path: Path) -> None:
     with door(tmp_path) as at:
         session, heard = at.greet(), dict[int, Any]()
