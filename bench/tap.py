@@ -68,13 +68,13 @@ class Harness:
         self._stack = stack
         self._count = 0
 
-    def journal(self) -> JournalWriter:
+    def journal(self, writer: str = "tap:echo") -> JournalWriter:
         """Make a journal of its own, which notes how long it waits for the disk."""
         self._count += 1
         place = self.root / str(self._count)
         place.mkdir()
         redactor = Redactor({})
-        chain = Chain("tap:echo", Envelope("s", "t", "r0", "baseline", 1, boot_id()))
+        chain = Chain(writer, Envelope("s", "t", "r0", "baseline", 1, boot_id()))
         blobs = BlobStore(place, place, redactor)
         journal = JournalWriter(place / "tap.jsonl", chain, blobs=blobs, clock=stamp, redactor=redactor)
         waited = journal.sync
