@@ -1,4 +1,4 @@
-"""What the model gateway adds to streamed answers: to the first token, and to tokens per second, at 1, 16 and 128 streams.
+"""What the model gateway adds to streamed answers: to the first token, and to tokens per second, at 1 to 128 streams.
 
 Every way leads from one client to one endpoint (`ways/endpoint.py`) that streams tokens: directly; through a bare
 forwarder on the same HTTP library, which only copies and is the floor; and through the gateway, with a key to look for
@@ -115,16 +115,15 @@ def table(count: int, ways: list[Way], late: dict[str, list[float]], rounds: int
     floor = bare.added(direct)
     rows = [
         f"{count} streams at once ({rounds} rounds)\n",
-        f"{'way':<18}{'first us':>10}{'p99 us':>10}{'added us':>10}{'x bare':>8}{'last +ms':>10}{'tokens/s':>10}"
-        f"{'direct':>8}{'bare':>7}",
+        f"{'way':<18}{'first us':>10}{'p99 us':>9}{'added us':>9}{'x bare':>8}{'last +ms':>9}{'tok/s':>8}{'direct':>7}",
     ]
     for way in ways:
         added = "" if way is direct else f"{way.added(direct) / 1e3:.0f}"
         times = "" if way is direct else f"{way.added(direct) / floor:.2f}"
         behind = statistics.median(own - base for own, base in zip(late[way.name], late[DIRECT], strict=True)) / 1e6
         rows.append(
-            f"{way.name:<18}{way.median() / 1e3:>10.0f}{way.tail() / 1e3:>10.0f}{added:>10}{times:>8}{behind:>10.1f}"
-            f"{way.rate():>10.0f}{way.rate() / direct.rate():>8.0%}{way.rate() / bare.rate():>7.0%}"
+            f"{way.name:<18}{way.median() / 1e3:>10.0f}{way.tail() / 1e3:>9.0f}{added:>9}{times:>8}{behind:>9.1f}"
+            f"{way.rate():>8.0f}{way.rate() / direct.rate():>7.0%}"
         )
     return "\n".join(rows) + "\n"
 

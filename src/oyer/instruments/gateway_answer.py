@@ -107,7 +107,10 @@ class UpstreamAnswer:
 
 
 class Progress:
-    """What has come of one answer so far. `first_ns` is the monotonic moment of its first byte."""
+    """What has come of one answer so far. `first_ns` is the monotonic moment of its first byte.
+
+    `searched` bytes of it were looked through for the key as they came, and hold none.
+    """
 
     def __init__(self) -> None:
         self.status = 0
@@ -117,6 +120,7 @@ class Progress:
         self.body = bytearray()
         self.first_ns: int | None = None
         self.passed = 0
+        self.searched = 0
         self.begun = False
 
     def begin(self, status: int, reason: str, headers: Headers, declared: int | None) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import AnyStr, Final
+
+import msgspec
 
 from oyer.errors import ProtocolError
 from oyer.protocol import JsonValue, SseReader, loads_tolerant
 
-__all__ = ["KEY_HEADERS", "KeyWatch", "key_places", "unescaped", "without_key"]
+__all__ = ["KEY_HEADERS", "KeyWatch", "holds_key", "key_places", "unescaped", "without_key"]
 
 KEY_HEADERS: Final = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 """Where the model APIs put a key, in lower case; in `authorization` the word Bearer stands before it."""
@@ -79,16 +81,18 @@ class KeyWatch:
         self._text = key or ""
         self._key = self._text.encode()
         self._tail = b""
-        self._events = SseReader()
-        self._tails: dict[tuple[object, ...], str] = {}
+        self._begun: dict[object, str] = {}
         self.held = False
 
     def in_headers(self, headers: Iterable[tuple[str, str]]) -> bool:
         """Whether a header holds the key."""
         return bool(self._text) and any(self._text in value for _, value in headers)
 
-    def feed(self, piece: bytes) -> bool:
-        """Take the next piece; return whether the answer holds the key now, as it stands or over several events."""
+    def feed(self, piece: bytes, events: Iterable[bytes]) -> bool:
+        """Take the next piece, and the data of the events that it completed.
+
+        Return whether the answer holds the key now, as it stands or over several events.
+        """
         if not self._key:
             return False
         window = self._tail + piece
@@ -96,40 +100,64 @@ class KeyWatch:
         self._tail = window[-_LONGEST_LETTER * len(self._key) :]
         if self._key in seen or self._key in window:
             return True
-        self.held = _BEGUN_ESCAPE.search(window) is not None or any(
-            seen.endswith(self._key[:length]) for length in range(1, len(self._key))
-        )
-        spread = [self._spread(data) for data in self._events.feed(piece)]
-        found = any(spread)
-        self.held = self.held or any(self._begins(text) for text in self._tails.values())
+        self.held = _BEGUN_ESCAPE.search(window) is not None or _beginning(seen, self._key) != b""
+        found = False
+        for data in events:
+            found = self._spread(data) or found
+        self.held = self.held or any(len(text) >= _TELLING_LETTERS for text in self._begun.values())
         return found
 
-    def _begins(self, text: str) -> bool:
-        """Whether a text that goes on in later events ends in so much of the key that it may be the key."""
-        return any(text.endswith(self._text[:length]) for length in range(_TELLING_LETTERS, len(self._text)))
-
     def _spread(self, data: bytes) -> bool:
-        """Whether the texts that stand in one place of every event make the key when they are put together."""
+        """Whether the texts that stand in one place of every event make the key when they are put together.
+
+        Of what stood in a place only the longest end is kept that the key may begin with: no other end can become it.
+        """
         try:
-            event = loads_tolerant(data)[0]
+            event = _read(data)
         except ProtocolError:
             return False
-        for place, text in _texts(event):
-            joined = self._tails.get(place, "") + text
+        for place, text in _texts(event, None):
+            joined = self._begun.pop(place, "") + text
             if self._text in joined:
                 return True
-            self._tails[place] = joined[-len(self._text) :]
+            if begun := _beginning(joined, self._text):
+                self._begun[place] = begun
         return False
 
 
-def _texts(value: JsonValue) -> Iterator[tuple[tuple[object, ...], str]]:
+def holds_key(body: bytes, key: str | None) -> bool:
+    """Whether a whole answer holds the key."""
+    return KeyWatch(key).feed(body, SseReader().feed(body) if key else ())
+
+
+def _beginning(text: AnyStr, key: AnyStr) -> AnyStr:
+    """Return the longest end of a text, shorter than the key, that the key begins with; nothing where none is."""
+    first = key[:1]
+    place = text.find(first, max(0, len(text) - len(key) + 1))
+    while place >= 0:
+        if key.startswith(text[place:]):
+            return text[place:]
+        place = text.find(first, place + 1)
+    return text[:0]
+
+
+def _read(data: bytes) -> JsonValue:
+    """Read an event: quickly, and where it is odd, as everywhere else. Raises: ProtocolError."""
+    try:
+        value: JsonValue = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return loads_tolerant(data)[0]
+    return value
+
+
+def _texts(value: JsonValue, place: object) -> Iterator[tuple[object, str]]:
     """Yield every text of a value with its place; ends of events (`type`, identifiers) are places like any other."""
-    stack: list[tuple[tuple[object, ...], JsonValue]] = [((), value)]
+    stack: list[tuple[object, JsonValue]] = [(place, value)]
     while stack:
         place, item = stack.pop()
         if isinstance(item, str):
             yield place, item
         elif isinstance(item, dict):
-            stack.extend(((*place, key), inner) for key, inner in item.items())
+            stack.extend([((place, key), inner) for key, inner in item.items() if inner])
         elif isinstance(item, list):
-            stack.extend(((*place, index), inner) for index, inner in enumerate(item))
+            stack.extend([((place, index), inner) for index, inner in enumerate(item) if inner])

@@ -22,11 +22,12 @@ from oyer.instruments.gateway_answer import (
     content_encoding,
     end_to_end,
 )
-from oyer.instruments.gateway_keys import KeyWatch
+from oyer.instruments.gateway_keys import KeyWatch, holds_key
 from oyer.instruments.gateway_port import Upstream
 from oyer.instruments.gateway_views import StreamEnd
 from oyer.instruments.http_once import send_once
 from oyer.observe import decoded
+from oyer.protocol import SseReader
 
 __all__ = ["UpstreamClient", "next_piece", "target_url"]
 
@@ -127,7 +128,7 @@ class UpstreamClient:
         self, response: aiohttp.ClientResponse, asking: Asking, progress: Progress, passing: Passing
     ) -> tuple[Failure | None, str]:
         """Take what comes; return what kept it from being a whole answer that may be passed on, in words too."""
-        watch, end = KeyWatch(self._upstream.key), StreamEnd(asking.api)
+        watch, end, reader = KeyWatch(self._upstream.key), StreamEnd(asking.api), SseReader()
         if watch.in_headers(progress.headers):
             return await self._leaked(response, progress)
         if 300 <= response.status < 400:
@@ -143,11 +144,13 @@ class UpstreamClient:
             if len(progress.body) > most:
                 del progress.body[most:]
                 return "too_large", f"the answer is larger than {most} bytes"
-            if watch.feed(piece):
+            events = reader.feed(piece)
+            if watch.feed(piece, events):
                 return await self._leaked(response, progress)
+            progress.searched = len(progress.body)
             if not streams:
                 continue
-            if end.feed(piece):
+            if end.see(events):
                 patience = patience or asyncio.get_running_loop().time() + _AFTER_END_S
             elif not watch.held:
                 await passing.piece(progress)
@@ -176,25 +179,28 @@ class UpstreamClient:
         """Return what came; as a leak, with the key taken out, where it holds the key in a form that can be read."""
         key = (self._upstream.key or "").encode()
         raw = bytes(progress.body)
-        plain = decoded(raw, content_encoding(progress.headers))
-        if failure != "leak" and not (key and _holds(raw if plain is None else plain, self._upstream.key)):
+        if failure != "leak" and not (key and self._leaks(raw, progress)):
             return progress.answer(failure, message)
         taken = raw.replace(key, _TAKEN_OUT)
-        if taken == raw or _holds(taken, self._upstream.key):
+        if taken == raw or holds_key(taken, self._upstream.key):
             # Spelt with escapes, encoded or spread it has too many forms to be cut out: nothing of it is kept.
             taken = _TAKEN_OUT
         progress.body[:] = taken
         progress.headers = ()
         return progress.answer("leak", "the endpoint repeated the key it was given; its answer was not passed on")
 
+    def _leaks(self, raw: bytes, progress: Progress) -> bool:
+        """Whether a body holds the key; one that was looked through as it came, and is not coded, is not read again."""
+        coding = content_encoding(progress.headers)
+        if coding is None and progress.searched == len(raw):
+            return False
+        plain = decoded(raw, coding)
+        return holds_key(raw if plain is None else plain, self._upstream.key)
+
     def _said(self, error: Exception) -> str:
         told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         key = self._upstream.key
         return told.replace(key, _TAKEN_OUT.decode()) if key else told
-
-
-def _holds(body: bytes, key: str | None) -> bool:
-    return KeyWatch(key).feed(body)
 
 
 def _is_stream(response: aiohttp.ClientResponse, asking: Asking, progress: Progress) -> bool:

@@ -6,11 +6,12 @@ agent or an endpoint sends: what cannot be read is None, and None is never 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from oyer.errors import ProtocolError
 from oyer.observe import decoded
-from oyer.protocol import Defect, JsonValue, ModelApi, SseReader, api_of, dumps, loads_tolerant, read_answer
+from oyer.protocol import Defect, JsonValue, ModelApi, api_of, dumps, loads_tolerant, read_answer
 
 __all__ = ["RequestView", "ResponseView", "StreamEnd", "view_request", "view_response"]
 
@@ -71,13 +72,12 @@ class StreamEnd:
 
     def __init__(self, api: ModelApi | None) -> None:
         self._api = api
-        self._events = SseReader()
         self.reached = False
 
-    def feed(self, piece: bytes) -> bool:
-        """Take a piece; return whether the end is reached."""
-        for data in self._events.feed(piece):
-            self.reached = self.reached or (self._api is not None and self._api.ends(data))
+    def see(self, events: Iterable[bytes]) -> bool:
+        """Take the data of the next events; return whether the end is reached."""
+        if self._api is not None and not self.reached:
+            self.reached = any(map(self._api.ends, events))
         return self.reached
 
 

@@ -10,6 +10,7 @@ Source: WHATWG HTML, 9.2.5 and 9.2.6 (event stream interpretation).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 __all__ = ["SseEvent", "SseSplitter", "parse_sse", "with_sse_data"]
@@ -103,17 +104,26 @@ def with_sse_data(raw: bytes, data: bytes) -> bytes:
 def _fields(raw: bytes) -> list[tuple[bytes, bytes, int, int]]:
     """List the fields of an event: name, value, and where the value stands."""
     found: list[tuple[bytes, bytes, int, int]] = []
-    place = len(_BOM) if raw.startswith(_BOM) else 0
+    for text, place in _lines(raw, len(_BOM) if raw.startswith(_BOM) else 0):
+        name, colon, value = text.partition(b":")
+        if name:
+            start = place + len(name) + len(colon)
+            if value.startswith(b" "):
+                value, start = value[1:], start + 1
+            found.append((name, value, start, place + len(text)))
+    return found
+
+
+def _lines(raw: bytes, place: int) -> Iterator[tuple[bytes, int]]:
+    """Yield each line without its end, and where it begins."""
+    if b"\r" not in raw:
+        for text in raw[place:].split(b"\n"):
+            yield text, place
+            place += len(text) + 1
+        return
     while place < len(raw):
         line = _LINE.match(raw, place)
         if line is None:
             break
-        text = line[1]
-        name, colon, value = text.partition(b":")
-        if name and text:
-            start = line.start() + len(name) + len(colon)
-            if value.startswith(b" "):
-                value, start = value[1:], start + 1
-            found.append((name, value, start, line.end(1)))
+        yield line[1], place
         place = line.end()
-    return found

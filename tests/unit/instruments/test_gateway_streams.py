@@ -15,12 +15,15 @@ import aiohttp
 import pytest
 from aiohttp.base_protocol import BaseProtocol
 from gateway_kit import ASK, KEY
+from hypothesis import given
+from hypothesis import strategies as st
 from model_streams import APIS, ASKS, FINISH, PATHS, STREAMS, USAGE, WHOLE, sse
 from waiting import leap, until
 
 from oyer.instruments.gateway_answer import Progress
-from oyer.instruments.gateway_keys import KeyWatch
+from oyer.instruments.gateway_keys import KeyWatch, holds_key
 from oyer.instruments.gateway_upstream import next_piece, target_url
+from oyer.protocol import SseReader
 
 ESCAPED = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
 
@@ -324,11 +327,26 @@ async def test_a_key_in_an_error_text_stays_out_of_the_record(lab: Any) -> None:
 
 def test_what_may_be_the_beginning_of_the_key_is_held_back() -> None:
     watch = KeyWatch(KEY)
-    assert not watch.feed(b"a word") and not watch.held
-    assert not watch.feed(b"and sk-") and watch.held
-    assert not watch.feed(b"something") and not watch.held
-    assert not watch.feed(b"\\u00") and watch.held
-    assert not KeyWatch(None).feed(b"anything")
+    assert not watch.feed(b"a word", ()) and not watch.held
+    assert not watch.feed(b"and sk-", ()) and watch.held
+    assert not watch.feed(b"something", ()) and not watch.held
+    assert not watch.feed(b"\\u00", ()) and watch.held
+    assert not KeyWatch(None).feed(b"anything", ())
+
+
+@given(texts=st.lists(st.text("ab", max_size=4), max_size=12), cuts=st.lists(st.integers(1, 40), max_size=20))
+def test_a_key_spread_over_events_is_found_wherever_the_stream_is_cut(texts: list[str], cuts: list[int]) -> None:
+    """A key that begins again within itself; what stands in another place of the events is no part of it."""
+    key, watch, reader = "aabaaab", KeyWatch("aabaaab"), SseReader()
+    stream = "".join(f"data: {json.dumps({'x': {'t': text}, 'o': ['cc']})}\n\n" for text in texts).encode()
+    found, place = False, 0
+    for size in [*cuts, len(stream)]:
+        piece, place = stream[place : place + size], place + size
+        found = watch.feed(piece, reader.feed(piece)) or found
+    assert found == (key in "".join(texts)) == holds_key(stream, key)
+    said = "".join(texts)
+    if not found and place >= len(stream):
+        assert watch.held or not any(said.endswith(key[:length]) for length in range(3, len(key)))
 
 
 @pytest.mark.parametrize(
