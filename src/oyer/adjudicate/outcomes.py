@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.walk import Walk, walk_chain
-from oyer.observe import printable, read_measurements
+from oyer.observe import printable, read_cost, read_measurements
 from oyer.records import LayerFact, Outcome, TrialError, digest
 
 __all__ = ["derive_outcome"]
@@ -40,6 +40,7 @@ def derive_outcome(arm: Arm, *, case: str, subject: str, repetition: int, condit
         faults=tuple(_faults(arm)),
         observations=tuple(_facts(arm, walk)),
         measurements={name: found.value for name, found in measured.items()},
+        cost_usd_micros=read_cost(arm),
         said=tuple(_said(arm)),
         latency_ns=measured["wall_ns"].value,
         pins=digest(arm.pins),

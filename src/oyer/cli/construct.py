@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oyer.cli.loading import PlacedCase, Reading
+from oyer.cli.project import find_project
 from oyer.cli.scopes import Scope
 from oyer.errors import Problem
 from oyer.observe import lure_texts
@@ -18,7 +19,7 @@ from oyer.records import Path, digest_bytes, plain
 
 __all__ = ["UNPRICED", "construct_problems"]
 
-UNPRICED = "cost_usd is declared and nothing enforces it: no prices are known"
+UNPRICED = "cost_usd is declared and nothing enforces it where no prices are given (--prices, or prices in oyer.yaml)"
 
 _TELLING = re.compile(
     r"(?<![a-z])(oracle|baseline|canary|honeypot|benchmark|test case|evaluation)s?(?![a-z])", re.IGNORECASE
@@ -114,9 +115,12 @@ def _doubles(placed: PlacedCase) -> Iterator[Problem]:
 
 
 def _money(placed: PlacedCase) -> Iterator[Problem]:
-    if placed.loaded.case.budget.cost_usd is not None:
+    project = find_project()
+    if placed.loaded.case.budget.cost_usd is not None and not (project is not None and project.project.prices):
         path = ("budget", "cost_usd")
-        yield placed.loaded.document.problem("E-CONSTRUCT-COST", path, UNPRICED, "bound what is spent with tokens")
+        yield placed.loaded.document.problem(
+            "E-CONSTRUCT-COST", path, UNPRICED, "give prices, or bound what is spent with tokens"
+        )
 
 
 def _words(placed: PlacedCase) -> Iterator[Problem]:

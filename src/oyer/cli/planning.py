@@ -17,11 +17,12 @@ import click
 from click.core import ParameterSource
 
 from oyer.cli.loading import PlacedCase, is_file_name
+from oyer.cli.model_options import read_key
 from oyer.cli.plugins import plugin_paths, promised
 from oyer.cli.project import PlacedProject, find_project
 from oyer.cli.running import require_subjects
 from oyer.cli.scopes import PlacedSuite, load_scoped, load_suite
-from oyer.cli.selection import FIXED, Selection, judged_by, plugged, qualified, read_key
+from oyer.cli.selection import FIXED, Selection, judged_by, plugged, qualified
 from oyer.engine import Registered, SubjectSpec
 from oyer.errors import EvidenceError, RecordError, UsageError
 from oyer.evidence import Signed, encode_signed, make_plan_statement, parse_plan_statement, parse_signed
@@ -49,6 +50,12 @@ class Bounds(NamedTuple):
     wall_s: int
     tokens: int | None
     cost_usd: str | None
+    priced: bool = False
+
+    @property
+    def held(self) -> str:
+        """Say whether the bound of cost will be held to."""
+        return "by the given prices" if self.priced else "declared, which nothing enforces without prices"
 
     def in_words(self) -> str:
         """Return the bounds as a sentence."""
@@ -57,9 +64,7 @@ class Bounds(NamedTuple):
         span = " ".join(f"{count} {unit}" for count, unit in spans if count) or "0 s"
         parts = [f"at most {span} of trials"]
         parts.append("tokens are not bounded" if self.tokens is None else f"at most {self.tokens} tokens")
-        parts.append(
-            "cost is not bounded" if self.cost_usd is None else f"{self.cost_usd} USD declared, which nothing enforces"
-        )
+        parts.append("cost is not bounded" if self.cost_usd is None else f"{self.cost_usd} USD, {self.held}")
         return "; ".join(parts) + "."
 
 
@@ -73,6 +78,7 @@ def bounds_of(plan: Plan, cases: Sequence[PlacedCase]) -> Bounds:
         wall_s=sum(budget.wall_s for budget in budgets),
         tokens=sum(tokens) if len(tokens) == len(budgets) else None,
         cost_usd=str(sum(costs)) if len(costs) == len(budgets) else None,
+        priced=bool(plan.models) and all(model.prices for model in plan.models.values()),
     )
 
 

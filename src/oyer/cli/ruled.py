@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["require_rule", "rule_problems"]
 
 
-def require_rule(placed: PlacedSuite, subjects: Sequence[str], conditions: Sequence[Condition] = ()) -> None:
+def require_rule(
+    placed: PlacedSuite, subjects: Sequence[str], conditions: Sequence[Condition] = (), *, priced: bool = False
+) -> None:
     """Refuse a stopping rule that does not fit what was chosen of its suite. Raises: RecordError `E-SUITE-REPEAT`."""
     suite, document = placed.suite, placed.document
     rule = suite.repeat.sequential
-    problems = list(rule_problems(suite, document, {p.loaded.case.id: p.loaded.case for p in placed.cases}, conditions))
+    cases = {p.loaded.case.id: p.loaded.case for p in placed.cases}
+    problems = list(rule_problems(suite, document, cases, conditions, priced=priced))
     if rule is not None and sides_of(rule, subjects) == (None,) and set(subjects) != set(rule.between):
         told = f"the rule compares {' and '.join(rule.between)}, and it is run with {', '.join(subjects)}"
         at = ("repeat", "sequential", "between")
@@ -32,14 +35,19 @@ def require_rule(placed: PlacedSuite, subjects: Sequence[str], conditions: Seque
 
 
 def rule_problems(
-    suite: TrialSuite, document: Document, cases: Mapping[str, Case], conditions: Sequence[Condition]
+    suite: TrialSuite,
+    document: Document,
+    cases: Mapping[str, Case],
+    conditions: Sequence[Condition],
+    *,
+    priced: bool = False,
 ) -> Iterator[Problem]:
-    """Everything for which cases cannot be repeated as their suite says."""
+    """Everything for which cases cannot be repeated as their suite says; `priced` where every model has its prices."""
     rule, budget = suite.repeat.sequential, suite.repeat.budget
-    if budget is not None and budget.cost_usd is not None:
-        told = "no instrument measures what a trial costs, so nothing could stop at it"
+    if budget is not None and budget.cost_usd is not None and not priced:
+        told = "no prices are given, so what a trial costs is not known and nothing could stop at it"
         at = ("repeat", "budget", "cost_usd")
-        yield document.problem("E-SUITE-REPEAT", at, told, "write tokens or wall_s")
+        yield document.problem("E-SUITE-REPEAT", at, told, "give --prices FILE, or write tokens or wall_s")
     alone = {name: case for name, case in cases.items() if not case.segments}
     sequences = bool(suite.sequences) and len(alone) < len(cases)
     for flaw in () if rule is None else check_rule(rule, alone, suite.order, conditions, sequences=sequences):

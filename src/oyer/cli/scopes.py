@@ -222,7 +222,8 @@ def _gate_problems(loaded: LoadedRecord[TrialSuite], scope: Scope) -> Iterator[P
     listed = [scope.cases[one.case] for one in suite.cases if one.case in scope.cases]
     known = {p.loaded.case.id: p.loaded.case for p in _with_controls(listed, scope)}
     with_sequences = {**known, **{p.loaded.case.id: p.loaded.case for p in placed_sequences(loaded, scope.cases)}}
-    yield from rule_problems(suite, document, with_sequences, suite.conditions)
+    # Whether there are prices is known where it is known who is on trial.
+    yield from rule_problems(suite, document, with_sequences, suite.conditions, priced=True)
     for index, text in enumerate(suite.gates):
         try:
             gate = parse_gate(text)

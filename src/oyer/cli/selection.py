@@ -5,7 +5,6 @@ Owns these options, so that a plan and a run of the same words are the same plan
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from oyer.cli.project import PlacedProject
     from oyer.cli.scopes import PlacedSuite, Scope
     from oyer.engine import SubjectSpec
-    from oyer.records import Condition, Evaluator, ModelApiName, Order, Qualification, Rubric, Sequential, SeriesBudget
+    from oyer.records import Condition, Evaluator, Order, Qualification, Rubric, Sequential, SeriesBudget
 
-__all__ = ["FIXED", "Selection", "judged_by", "plugged", "qualified", "read_key", "select", "selection_options"]
+__all__ = ["FIXED", "Selection", "judged_by", "plugged", "qualified", "select", "selection_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,6 +53,12 @@ _OPTIONS = (
     click.option("--max-tokens", type=click.IntRange(1), help="Passed into every request."),
     click.option("--model-seed", type=int, help="Passed into every request as seed."),
     click.option("--param", "params", multiple=True, metavar="NAME=JSON", help="Any other request parameter."),
+    click.option(
+        "--prices",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="What models cost (PriceTable@1); those of oyer.yaml by default.",
+    ),
     click.option(
         "--model-fault",
         "model_faults",
@@ -99,6 +104,7 @@ FIXED = {
     "model_seed": "--model-seed",
     "params": "--param",
     "model_faults": "--model-fault",
+    "prices": "--prices",
     "reports": "--reports",
     "reasoning_delimiters": "--reasoning-delimiters",
 }
@@ -213,7 +219,9 @@ def _suite(
     experiments = [case for case in placed.cases if case.loaded.case.is_experiment]
     conditions = read_conditions(options["conditions"], experiments) or declared.conditions or None
     require_subjects(subjects, placed.cases)
-    require_rule(placed, [spec.name for spec in subjects], conditions or ())
+    models = [spec.model for spec in subjects if spec.model is not None]
+    has_prices = bool(models) and all(model.prices for model in models)
+    require_rule(placed, [spec.name for spec in subjects], conditions or (), priced=has_prices)
     if project is not None:
         project.require_isolated(placed.cases)
     seed = declared.order.seed if options["seed"] is None else options["seed"]
@@ -233,12 +241,14 @@ def judged_by(cases: Sequence[PlacedCase], scope: Scope) -> tuple[dict[str, Rubr
 
 def _subjects(options: Mapping[str, Any], project: PlacedProject | None) -> list[SubjectSpec]:
     """Return who is on trial: by the names of the project, or by what they are. Flags are for `--subject model`."""
+    from oyer.cli.model_options import model_of, priced
+
     default = None if project is None else project.project.defaults.subject
     names = options["subjects"] or ((default,) if default is not None else ())
     if not names:
         raise click.UsageError("Missing option '--subject'.")
-    model = _model(options, wanted="model" in names)
-    return [_subject(name, model, project) for name in names]
+    model = model_of(options, wanted="model" in names)
+    return priced([_subject(name, model, project) for name in names], options, project)
 
 
 def _subject(name: str, model: SubjectSpec | None, project: PlacedProject | None) -> SubjectSpec:
@@ -258,128 +268,3 @@ def _subject(name: str, model: SubjectSpec | None, project: PlacedProject | None
         told = f"{project.path} names no subject {name!r}"
         raise UsageError("E-SUBJECT-UNKNOWN", told, where="--subject", hint=hint)
     return SubjectSpec(name)
-
-
-_REPEATED = (("param", "params"), ("reports", "reports"), ("reasoning-delimiters", "reasoning_delimiters"))
-
-
-def _model(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
-    from oyer.engine import SubjectSpec
-    from oyer.errors import UsageError
-    from oyer.subjects import ModelSettings, scripted_double
-
-    flags = ("model", "base_url", "api", "key_env", "key_file", "system")
-    named = [flag for flag in flags if options.get(flag) is not None]
-    if not wanted:
-        given = [*named, *(flag for flag, name in _REPEATED if options[name])]
-        if given:
-            flag = "--" + given[0].replace("_", "-")
-            raise UsageError("E-SUBJECT-MODEL", f"{flag} is for --subject model, which is not named", where=flag)
-        return None
-    api: ModelApiName = options["api"] or "chat"
-    base_url = options["base_url"] or ""
-    model = ModelSettings(
-        options["model"] or ("scripted" if scripted_double(base_url) else ""),
-        base_url,
-        parameters=_parameters(options, api),
-        system=options["system"],
-        reports=_reports(options),
-        faults=_faults(options),
-        api=api,
-        reasoning_delimiters=_delimiters(options),
-    )
-    if scripted_double(base_url) is None:
-        _require_endpoint(base_url)
-    return SubjectSpec("model", model=model, key=read_key(options), key_name=options.get("key_env") or "MODEL_KEY")
-
-
-def _require_endpoint(url: str) -> None:
-    """Refuse what is no endpoint; a key in an address would be kept with the series."""
-    from urllib.parse import urlsplit
-
-    from oyer.errors import UsageError
-
-    where = "--base-url"
-    try:
-        parts = urlsplit(url)
-        named = bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        parts, named = urlsplit(""), False
-    if url and (parts.scheme not in ("http", "https") or not named):
-        hint = "for instance http://127.0.0.1:8080/v1"
-        raise UsageError("E-SUBJECT-ENDPOINT", "not an http or https address", where=where, hint=hint)
-    if parts.username is not None or parts.password is not None or parts.query:
-        raise UsageError(
-            "E-SUBJECT-ENDPOINT", "an address that carries a key", where=where, hint="use --key-env or --key-file"
-        )
-
-
-def read_key(options: Mapping[str, Any]) -> str | None:
-    """Read the key of a model's endpoint, None where none is named. Raises: UsageError."""
-    from oyer.cli.secret_options import read_hidden
-    from oyer.errors import UsageError
-
-    env, file = options.get("key_env"), options.get("key_file")
-    if env is None and file is None:
-        return None
-    if env is not None and file is not None:
-        raise UsageError("E-USAGE", "name the key once: --key-env or --key-file", where="--key-file")
-    return read_hidden(env or "MODEL_KEY", env=env, file=file)
-
-
-def _reports(options: Mapping[str, Any]) -> dict[str, str]:
-    from oyer.errors import UsageError
-
-    found: dict[str, str] = {}
-    for text in options["reports"]:
-        name, equals, reported = text.partition("=")
-        if not (equals and name and reported) or name in found:
-            told = f"{name!r} is named twice" if name in found else f"{text!r} is not NAME=REPORTED"
-            raise UsageError("E-SUBJECT-REPORTS", told, where="--reports", hint="for instance gpt-x=gpt-x-2026-01-31")
-        found[name] = reported
-    return found
-
-
-def _delimiters(options: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    from oyer.errors import UsageError
-
-    given = tuple((opening, closing) for opening, closing in options["reasoning_delimiters"])
-    if not all(opening and closing for opening, closing in given):
-        where = "--reasoning-delimiters"
-        raise UsageError("E-SUBJECT-REASONING", "a delimiter is an empty text", where=where, hint="<think> </think>")
-    return given
-
-
-def _faults(options: Mapping[str, Any]) -> tuple[str, ...]:
-    from oyer.errors import UsageError
-    from oyer.records import parse_model_fault
-
-    for text in options["model_faults"]:
-        try:
-            parse_model_fault(text)
-        except ValueError as error:
-            hint = "429@2, 500@1x3, cut@2 or slow:1500ms@1"
-            raise UsageError("E-SUBJECT-FAULT", str(error), where="--model-fault", hint=hint) from None
-    return tuple(options["model_faults"])
-
-
-def _parameters(options: Mapping[str, Any], api: ModelApiName) -> dict[str, Any]:
-    from oyer.errors import UsageError
-    from oyer.subjects import with_common
-
-    found: dict[str, Any] = {}
-    for text in options["params"]:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise UsageError("E-SUBJECT-PARAMETER", f"{text!r} is not NAME=JSON", where="--param")
-        try:
-            found[name] = json.loads(value)
-        except (ValueError, RecursionError):
-            raise UsageError(
-                "E-SUBJECT-PARAMETER",
-                f"the value of {name} is not JSON",
-                where="--param",
-                hint=f"a text is {name}='\"...\"'",
-            ) from None
-    common = {"temperature": options["temperature"], "max_tokens": options["max_tokens"], "seed": options["model_seed"]}
-    return with_common(api, found, common)

@@ -36,7 +36,7 @@ from oyer.host import (
     reach,
     sweep_run,
 )
-from oyer.records import fill_texts, plain_price
+from oyer.records import fill_texts, micros_of, plain_price
 from oyer.store import AttemptStore, JournalWriter
 
 __all__ = ["Ended", "run_attempt"]
@@ -244,6 +244,7 @@ class _Attempt:
             self.faults,
             report=self.fault,
             over_tokens=self._over_tokens,
+            over_cost=self._over_cost,
             sweep=self._sweep,
         )
 
@@ -277,6 +278,13 @@ class _Attempt:
         limit = self.plan.source.case.budget.tokens or 0
         self.journal.record("budget.exceeded", {"what": "tokens", "limit": limit, "seen": seen}, session=session)
         self.fault("engine", "budget_exceeded", f"the model used {seen} tokens; the budget is {limit}")
+
+    def _over_cost(self, seen: int, session: str | None) -> None:
+        limit = micros_of(self.plan.source.case.budget.cost_usd or "0")
+        body = {"what": "cost_usd_micros", "limit": limit, "seen": seen}
+        self.journal.record("budget.exceeded", body, session=session)
+        told = f"the model cost {seen / 1e6:.6f} USD; the budget is {self.plan.source.case.budget.cost_usd}"
+        self.fault("engine", "budget_exceeded", told)
 
     async def _sweep(self) -> None:
         """End whatever outlived its own tree; it stays on record by pid and name."""

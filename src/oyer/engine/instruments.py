@@ -20,7 +20,7 @@ from oyer.engine.admitting import NOT_ADMITTED, seen_beyond
 from oyer.engine.context import AttemptPlan, SeriesContext
 from oyer.engine.faults import STATE_CONTRACT, FaultLog
 from oyer.engine.place import ENDINGS, Placement, bridge_to, place_tapped
-from oyer.engine.tokens import TokenCount
+from oyer.engine.tokens import CostCount, TokenCount
 from oyer.errors import HarnessError
 from oyer.host import Patience, RunDir, base_environment, neutral_name
 from oyer.instruments import (
@@ -53,7 +53,7 @@ from oyer.instruments import (
 )
 from oyer.observe import protocol_approver, protocol_block, protocol_edit, protocol_selector
 from oyer.protocol import REFUSAL_TEXT, Selector
-from oyer.records import Case, Hardened, LabelPolicy, Session, StripPolicy, parse_model_fault
+from oyer.records import Case, Hardened, LabelPolicy, Session, StripPolicy, micros_of, parse_model_fault, plain_price
 from oyer.store import AttemptStore, JournalWriter
 from oyer.subjects import Given, ModelAccess, ServerCommand, scripted_double
 
@@ -118,7 +118,8 @@ class Bench:
     """The instruments of one attempt: `up`, then sessions between `enter` and `leave`, then the steps of the end.
 
     `report` records a fault that an instrument cannot record itself; `over_tokens(seen, session)` hears once that the
-    model used more than the Case allows; `sweep` ends what the run left behind.
+    model used more than the Case allows, `over_cost` that it cost more (in millionths of a dollar); `sweep` ends what
+    the run left behind.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class Bench:
         *,
         report: OnFault,
         over_tokens: Callable[[int, str | None], None],
+        over_cost: Callable[[int, str | None], None],
         sweep: Callable[[], Step],
     ) -> None:
         self._context = context
@@ -143,6 +145,7 @@ class Bench:
         self._faults = faults
         self._report = report
         self._over_tokens = over_tokens
+        self._over_cost = over_cost
         self._sweep = sweep
         self._writers: dict[str, JournalWriter] = {}
         self._world: WorldWatch | None = None
@@ -301,6 +304,9 @@ class Bench:
         recorder: Recorder = self._writer("gateway")
         if budget.tokens is not None:
             recorder = TokenCount(recorder, budget.tokens, self._spent)
+        if budget.cost_usd is not None and spec.model.prices:
+            prices = {name: plain_price(price) for name, price in spec.model.prices.items()}
+            recorder = CostCount(recorder, micros_of(budget.cost_usd), prices, self._spent_cost, self._cost_unknown)
         replay = None
         if self._context.recording is not None:
             recorded = self._context.recording.of(self._plan.planned)
@@ -321,6 +327,13 @@ class Bench:
         self._placement.add("model.url", door.base_url)
         self._placement.add("model.key", door.key)
         self._model = ModelAccess(base_url=door.base_url, key=door.key)
+
+    def _spent_cost(self, seen: int) -> None:
+        self._over_cost(seen, self._gateway.session if self._gateway is not None else None)
+
+    def _cost_unknown(self, why: str) -> None:
+        told = f"{why}: what this answer cost is not known, and the budget cost_usd cannot be held to"
+        self._report("gateway", "dependency_unavailable", told)
 
     def _spent(self, seen: int) -> None:
         self._over_tokens(seen, self._gateway.session if self._gateway is not None else None)

@@ -15,7 +15,7 @@ from oyer.engine.opening import Opening
 from oyer.engine.request import RunRequest
 from oyer.evidence import LedgerCheck
 from oyer.host import reach
-from oyer.observe import TrialFacts, read_measurements
+from oyer.observe import TrialFacts, read_cost, read_measurements
 from oyer.records import PlannedTrial, Series
 from oyer.store import SeriesReader
 from oyer.verify import Growing, StoredTrials, parse_record
@@ -40,6 +40,7 @@ class Ruling:
         self._begun: set[int] = set()
         self._spent: tuple[str, int, int] | None = None
         self._tokens: dict[str, int] = {}
+        self._costs: dict[str, int] = {}
         self._since_s = time.monotonic()
         self._growing: Growing | None = None
 
@@ -69,7 +70,8 @@ class Ruling:
         if self._rule is not None and unit in self._begun:
             return False
         self._begun.add(unit)
-        for what, limit in (("wall_s", self._budget.wall_s), ("tokens", self._budget.tokens)):
+        limits = {"wall_s": self._budget.wall_s, "tokens": self._budget.tokens, "cost_usd_micros": self._budget.micros}
+        for what, limit in limits.items():
             seen = self._used(what)
             if limit is not None and seen >= limit:
                 self._spent = what, limit, seen
@@ -77,12 +79,13 @@ class Ruling:
 
     def ended(self, planned: PlannedTrial) -> None:
         """Count what a trial used, once it is sealed."""
-        if self._budget is None or self._budget.tokens is None:
+        if self._budget is None or (self._budget.tokens is None and self._budget.micros is None):
             return
         with SeriesReader(self._opening.store.root) as reader:
             stored = StoredTrials(reader, self._manifest(reader), self._plan, self._ledger())
             facts = TrialFacts(self._cases[planned.case], stored[planned.trial].evidence)
             self._tokens[planned.trial] = read_measurements(facts)["tokens"].value or 0
+            self._costs[planned.trial] = read_cost(facts) or 0
 
     def decide(self) -> bool:
         """Take the look that is due, or write down that the budget is used up; say whether the series goes on.
@@ -124,4 +127,6 @@ class Ruling:
         return LedgerCheck(attempts, {}, None, None, closed=False, length=0, head="", defects=(), findings=())
 
     def _used(self, what: str) -> int:
-        return int(time.monotonic() - self._since_s) if what == "wall_s" else sum(self._tokens.values())
+        if what == "wall_s":
+            return int(time.monotonic() - self._since_s)
+        return sum((self._tokens if what == "tokens" else self._costs).values())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from oyer.observe.artifacts import Look, Read, WorldView, Written, read_world
 from oyer.observe.coding import decoded
+from oyer.observe.costing import Prices, cost_of, cost_unknown, in_micros
 from oyer.observe.declared import (
     MARKER_LENGTH,
     approver_answer,
@@ -33,7 +34,7 @@ from oyer.observe.facts import (
 )
 from oyer.observe.finding import Found, FoundState, call_failed, call_matches, find_evidence, results_of
 from oyer.observe.matching import Bindings, field_of, match_json
-from oyer.observe.measuring import MEASUREMENTS, Measured, read_measurements
+from oyer.observe.measuring import MEASUREMENTS, Measured, read_cost, read_measurements
 from oyer.observe.model import (
     ModelExchange,
     asked_calls,
@@ -82,6 +83,7 @@ __all__ = [
     "Look",
     "Measured",
     "ModelExchange",
+    "Prices",
     "Read",
     "RecordedExchange",
     "RequestChange",
@@ -104,12 +106,15 @@ __all__ = [
     "call_failed",
     "call_matches",
     "content_value",
+    "cost_of",
+    "cost_unknown",
     "decoded",
     "failed",
     "field_of",
     "find_evidence",
     "find_table",
     "holds",
+    "in_micros",
     "is_named",
     "json_or_none",
     "left_by_policy",
@@ -126,6 +131,7 @@ __all__ = [
     "protocol_selector",
     "read_authored",
     "read_breaks",
+    "read_cost",
     "read_measurements",
     "read_model",
     "read_model_faults",

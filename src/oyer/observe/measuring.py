@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from oyer.evidence import MAX_SAFE_INT
+from oyer.observe.costing import in_micros
 from oyer.observe.facts import TrialFacts
 
-__all__ = ["MEASUREMENTS", "Measured", "read_measurements"]
+__all__ = ["MEASUREMENTS", "Measured", "read_cost", "read_measurements"]
 
 MEASUREMENTS = (
     "mcp_requests",
@@ -53,6 +54,12 @@ def read_measurements(facts: TrialFacts) -> Mapping[str, Measured]:
         "cpu_ns": _metered(facts, "cpu_ns"),
         "rss_bytes": _metered(facts, "rss_bytes"),
     }
+
+
+def read_cost(facts: TrialFacts) -> int | None:
+    """Return what the model of a trial cost, in millionths of a dollar rounded up; None where it is not known."""
+    cost = in_micros(exchange.cost for exchange in facts.model)
+    return None if cost is None else sayable(cost)
 
 
 def _ends(facts: TrialFacts, prefix: str) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ come whole was not asked for. Source: "What is never evidence".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
 from oyer.evidence import Event, digest_of
 from oyer.observe.coding import decoded
+from oyer.observe.costing import cost_of
 from oyer.observe.exchanges import Act
 from oyer.observe.texts import any_holds, json_or_none, printable, strings_in
 from oyer.observe.trial import TrialEvidence
@@ -39,6 +41,7 @@ class ModelExchange(NamedTuple):
     `acts` are the declared changes of this request on record, `sent` the digest of what went on where that was not
     `original_bytes`; `request_bytes` are those that the model was sent. `went_on`:
     an answer shows that the request reached whoever answers, which one that a declared fault answered does not.
+    `cost` is in millionths of a dollar, None where it is not known.
     A request repeats the whole conversation: it is read anew each time `request` is asked for, and never kept.
     """
 
@@ -59,6 +62,7 @@ class ModelExchange(NamedTuple):
     finish: str | None
     complete: bool
     tokens: int | None
+    cost: Fraction | None = None
     path: str = ""
     delimiters: Delimiters = ()
     boot: str = ""
@@ -170,7 +174,14 @@ def _answered(evidence: TrialEvidence, event: Event, asked: ModelExchange) -> Mo
         reported_model=body["reported_model"],
         finish=body.get("finish"),
         complete=body["complete"],
-        tokens=_tokens(body["usage"] or {}),
+        tokens=0 if body.get("source") == "declared" else _tokens(body["usage"] or {}),
+        cost=cost_of(
+            evidence.prices,
+            requested=body["requested_model"],
+            reported=body["reported_model"],
+            usage=body["usage"],
+            source=body.get("source"),
+        ),
     )
 
 

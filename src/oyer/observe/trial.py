@@ -24,6 +24,7 @@ from oyer.evidence import (
     payload_bytes,
     split_ref,
 )
+from oyer.observe.costing import Prices
 from oyer.records import Delimiters
 
 __all__ = ["HARNESS", "Fetch", "TrialEvidence", "read_trial", "trial_of"]
@@ -92,6 +93,11 @@ class TrialEvidence:
     def model_faults(self) -> tuple[str, ...]:
         """The faults that were declared of the model's endpoint, as recorded when the trial opened."""
         return () if self.opened is None else tuple(self.opened.get("model_faults", ()))
+
+    @property
+    def prices(self) -> Prices:
+        """What models cost, as recorded when the trial opened; empty where no prices were given."""
+        return {} if self.opened is None else self.opened.get("prices", {})
 
     def events(self, writer: str, *kinds: str) -> tuple[Event, ...]:
         """Return the good events of one writer, in order, of these kinds (all without any)."""

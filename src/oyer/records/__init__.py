@@ -46,7 +46,16 @@ from oyer.records.chain import CalledLink, Carries, Chain, ConsumedLink, Link, P
 from oyer.records.directory import Change, Entry, diff_entries, directory_digest
 from oyer.records.document import Document, document_of, parse_documents
 from oyer.records.drawn import DRAWN, drawn_in, drawn_names, fill_case, fill_matcher, fill_texts, with_names
-from oyer.records.endpoint import ModelApiName, ModelFault, ModelFaultText, Price, parse_model_fault, plain_price
+from oyer.records.endpoint import (
+    ModelApiName,
+    ModelFault,
+    ModelFaultText,
+    Price,
+    PriceTable,
+    micros_of,
+    parse_model_fault,
+    plain_price,
+)
 from oyer.records.evaluator import (
     BUILT_IN_EVALUATOR,
     PART_STATES,
@@ -262,6 +271,7 @@ __all__ = [
     "Pressed",
     "Pressure",
     "Price",
+    "PriceTable",
     "Project",
     "ProjectDefaults",
     "ProjectEnvironment",
@@ -341,6 +351,7 @@ __all__ = [
     "looked_after",
     "matcher_breaches",
     "members_of",
+    "micros_of",
     "names_an_arm",
     "names_in",
     "names_in_tree",

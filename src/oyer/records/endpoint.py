@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from oyer.records.model import Record
 
-__all__ = ["ModelApiName", "ModelFault", "ModelFaultText", "Price", "parse_model_fault", "plain_price"]
+__all__ = [
+    "ModelApiName",
+    "ModelFault",
+    "ModelFaultText",
+    "Price",
+    "PriceTable",
+    "micros_of",
+    "parse_model_fault",
+    "plain_price",
+]
 
 ModelApiName = Literal["chat", "responses", "messages", "gemini"]
 """How an endpoint is asked: Chat Completions, OpenAI Responses, Anthropic Messages, Gemini generateContent."""
@@ -57,7 +68,19 @@ class Price(Record):
     cache_write_per_mtok_usd: str | None = Field(default=None, pattern=_DECIMAL)
 
 
+class PriceTable(Record):
+    """What models cost, by the name under which their answers report themselves."""
+
+    oyer: Literal["PriceTable@1"] = "PriceTable@1"
+    prices: Mapping[str, Price] = Field(min_length=1)
+
+
 def plain_price(price: Price) -> dict[str, str]:
     """Return a price as `trial.opened` repeats it: what is said, by its name without the unit."""
     said = {name.removesuffix("_per_mtok_usd"): getattr(price, name) for name in Price.model_fields}
     return {name: text for name, text in said.items() if text is not None}
+
+
+def micros_of(dollars: str) -> int:
+    """Return a budget in dollars, as decimal text, in whole millionths; what is less than one is left out."""
+    return int(Decimal(dollars) * 1_000_000)

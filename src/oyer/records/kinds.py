@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from oyer.records.case import Case
+from oyer.records.endpoint import PriceTable
 from oyer.records.evaluator import Evaluator, Judgement
 from oyer.records.lock import OutcomeForm, SuiteLock
 from oyer.records.matched import MatchedSet
@@ -33,6 +34,7 @@ KINDS: Mapping[str, type[Record]] = MappingProxyType(
         "PinSet@1": PinSet,
         "Plan@1": Plan,
         "PlanFile@1": PlanFile,
+        "PriceTable@1": PriceTable,
         "Project@1": Project,
         "Qualification@1": Qualification,
         "Rubric@1": Rubric,

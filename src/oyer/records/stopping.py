@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from oyer.records.endpoint import micros_of
 from oyer.records.model import Flaw, Record, refuse
 
 __all__ = ["Order", "OrderKind", "Sequential", "SeriesBudget"]
@@ -91,6 +92,11 @@ class SeriesBudget(Record):
     wall_s: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
     cost_usd: str | None = Field(default=None, pattern=r"^[0-9]+(\.[0-9]+)?$")
+
+    @property
+    def micros(self) -> int | None:
+        """The budget of cost in millionths of a dollar."""
+        return None if self.cost_usd is None else micros_of(self.cost_usd)
 
     @model_validator(mode="after")
     def _bounds_something(self) -> Self:

@@ -257,6 +257,13 @@ def render_trial(outcome: Outcome, comparison: Comparison | None, look: Look, er
     return page
 
 
+def _cost(outcome: Outcome) -> str:
+    """Say what the models of a trial cost: nothing where none was asked, and never 0 where it is not known."""
+    if outcome.cost_usd_micros is not None:
+        return f"cost {outcome.cost_usd_micros / 1e6:.6f} USD"
+    return "cost unknown" if outcome.measurements.get("model_calls") else ""
+
+
 def _attempts(outcome: Outcome, look: Look, named: str = "") -> Page:
     """Say that a trial was attempted more than once, and why that may be; nothing where it was not."""
     if outcome.attempts < 2:
@@ -273,6 +280,9 @@ def _status(outcome: Outcome, look: Look) -> Page:
     if outcome.error is not None:
         told = f"{outcome.error.error_class} at {outcome.error.where}: {outcome.error.message}"
         page += fold([say(told, "warn")], look, indent="  ")
+    measured = dict(outcome.measurements)
+    cost = _cost(outcome)
     counts = ", ".join(f"{name.replace('_', ' ')} {'unknown' if n is None else n}"
-                       for name, n in outcome.measurements.items() if not name.endswith("_ns"))  # fmt: skip
+                       for name, n in measured.items() if not name.endswith("_ns"))  # fmt: skip
+    counts = ", ".join(filter(None, (counts, cost)))
     return (*page, *fold([say(counts, "dim")], look, indent="  ")) if counts else page

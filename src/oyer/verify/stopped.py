@@ -25,7 +25,7 @@ from oyer.adjudicate import (
     units_of,
 )
 from oyer.errors import OyerError
-from oyer.records import Case, Evaluator, Outcome, PinSet, Plan, PlannedTrial, Rubric, Sequential, digest
+from oyer.records import Case, Evaluator, Outcome, PinSet, Plan, PlannedTrial, Rubric, Sequential, SeriesBudget, digest
 from oyer.verify.comparing import Derivation
 from oyer.verify.growing import Growing
 from oyer.verify.reading import parse_record, pinned_record, recorded_in
@@ -91,11 +91,19 @@ def _undeclared(plan: Plan, course: Course) -> Iterator[tuple[str, str]]:
         yield "E-STOP-UNDECLARED", f"the rule stopped {subject or 'both subjects'} twice"
 
 
+_COUNTED = {"tokens": "tokens", "cost_usd_micros": "costs"}
+"""What is counted again from outcomes, by the name of a budget."""
+
+
+def _limits(budget: SeriesBudget) -> dict[str, int | None]:
+    return {"wall_s": budget.wall_s, "tokens": budget.tokens, "cost_usd_micros": budget.micros}
+
+
 def _budget(survey: Survey, plan: Plan, course: Course) -> Iterator[tuple[str, str]]:
     stop, budget = course.budget, plan.repeat.budget
     if stop is None:
         return
-    limit = None if budget is None else {"wall_s": budget.wall_s, "tokens": budget.tokens}.get(stop.what)
+    limit = None if budget is None else _limits(budget).get(stop.what)
     if limit is None or limit != stop.limit:
         yield (
             "E-STOP-UNDECLARED",
@@ -132,7 +140,7 @@ def redecide(survey: Survey, derivation: Derivation, asked: Sequence[Judge], fou
     """Take every look again; return how many decisions were compared with the ledger's."""
     plan, manifest = survey.plan, survey.manifest
     if plan is not None:
-        _recount_tokens(survey, derivation, course_of(survey.ledger), found)
+        _recount(survey, derivation, course_of(survey.ledger), found)
     if plan is None or manifest is None or plan.repeat.sequential is None:
         return 0
     if survey.phase in (Phase.BROKEN, Phase.UNOPENED):
@@ -150,22 +158,29 @@ def redecide(survey: Survey, derivation: Derivation, asked: Sequence[Judge], fou
         return 0
 
 
-def _recount_tokens(survey: Survey, derivation: Derivation, course: Course, found: Findings) -> None:
+def _recount(survey: Survey, derivation: Derivation, course: Course, found: Findings) -> None:
     """Add up again what the trials reported that had ended when a budget of tokens was used up.
 
     Read from recorded outcomes that were just derived byte for byte; what is not so is told where it differs.
     """
     stop = course.budget
-    if stop is None or stop.what != "tokens":
+    if stop is None or stop.what not in _COUNTED:
         return
     paths = [f"outcomes/{trial}.json" for trial, seq in survey.ledger.ended.items() if seq < stop.seq]
     if not derivation.complete or not derivation.equal.issuperset(paths):
-        found.open("E-VERIFY-UNREAD", "not every outcome is there: tokens cannot be added up", LEDGER, "see check 8")
+        found.open(
+            "E-VERIFY-UNREAD",
+            f"not every outcome is there: {_COUNTED[stop.what]} cannot be added up",
+            LEDGER,
+            "see check 8",
+        )
         return
     outcomes = [parse_record(survey.reader.read(path) or b"", Outcome, path) for path in paths]
-    seen = sum(one.measurements.get("tokens") or 0 for one in outcomes)
+    seen = sum(
+        (one.measurements.get("tokens") if stop.what == "tokens" else one.cost_usd_micros) or 0 for one in outcomes
+    )
     if seen != stop.seen:
-        told = f"a budget stopped the series at {stop.seen} tokens, and its trials reported {seen}"
+        told = f"a budget stopped the series at {stop.seen} {stop.what}, and its trials reported {seen}"
         found.failed("E-STOP-COUNTS", told, LEDGER)
 
 

@@ -62,7 +62,7 @@ def test_a_plan_says_what_would_run_and_starts_nothing(case: Path, capsys: pytes
     run("plan", case, "--subject", "scripted:idle", "--repeat", 2, "--json")
     value = told(capsys)
     assert [trial["condition"] for trial in value["plan"]["trials"]] == ["baseline", "manipulated"] * 2
-    assert value["bounds"] == {"wall_s": 4 * 300, "tokens": None, "cost_usd": None}
+    assert value["bounds"] == {"wall_s": 4 * 300, "tokens": None, "cost_usd": None, "priced": False}
     assert value["path"] is None and value["signed_by"] is None
     assert value["plan"]["cases"][0]["world"].startswith("sha256:")
     assert sorted(case.parent.parent.rglob("*")) == before

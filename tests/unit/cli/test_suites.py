@@ -175,6 +175,10 @@ def test_eval_13_a_subject_that_fails_is_never_tried_again(place: Path, capsys: 
 
 
 RULE = "repeat: {sequential: {test: bernoulli, of: 'performed(a).completed', p0: 0.5, min: 2, max: 9}}\n"
+PRICES = """\
+oyer: PriceTable@1
+prices: {small: {input_per_mtok_usd: "2.50", output_per_mtok_usd: "10"}}
+"""
 PAIRS = RULE.replace("bernoulli", "mcnemar")
 EXPECTING = FILES.replace("prompt:", "expected: [{{id: listed, called: fs.list_directory}}]\nprompt:")
 
@@ -198,7 +202,6 @@ def ruled(place: Path, more: str, *, cases: tuple[str, ...] = ("a",), listed: st
         (RULE + "order: {kind: grouped, by: case}\n", ("a",), "does not run one unit after the other"),
         (PAIRS.replace("p0: 0.5", "between: [plain, neutral]"), ("a",), "no neutral arm"),
         (PAIRS.replace("p0: 0.5", "between: [plain, hardened]"), ("a",), "no pair"),
-        ("repeat: {fixed: 3, budget: {cost_usd: '1.50'}}\n", ("a",), "no instrument measures"),
     ],
 )  # fmt: skip
 def test_a_rule_that_cannot_be_carried_out_is_refused_with_its_place(
@@ -210,6 +213,19 @@ def test_a_rule_that_cannot_be_carried_out_is_refused_with_its_place(
         assert [p["code"] for p in problems] == ["E-SUITE-REPEAT"]
         assert said in problems[0]["message"]
         assert "repeat" in problems[0]["where"]
+
+
+def test_a_budget_of_cost_needs_prices(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = ruled(place, "repeat: {fixed: 3, budget: {cost_usd: '1.50'}}\n", cases=("a",), listed="a")
+    model = ("--subject", "model", "--model", "small", "--base-url", "http://127.0.0.1:9/v1")
+    for subject in (SUBJECT, model):
+        (problem,) = told(capsys, "plan", path, *subject, code=3)["error"]["problems"]
+        assert problem["code"] == "E-SUITE-REPEAT" and "no prices are given" in problem["message"]
+    table = place / "prices.yaml"
+    table.write_text(PRICES)
+    planned = told(capsys, "plan", path, *model, "--prices", str(table))["plan"]
+    assert planned["repeat"]["budget"]["cost_usd"] == "1.50"
+    assert planned["models"]["model"]["prices"]["small"]["output_per_mtok_usd"] == "10"
 
 
 def test_a_rule_says_how_often_and_between_whom(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

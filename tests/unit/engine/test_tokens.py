@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from oyer.engine.tokens import TokenCount
+from oyer.engine.tokens import CostCount, TokenCount
 
 
 class Kept:
@@ -50,3 +50,37 @@ def test_nothing_but_answers_counts_and_everything_is_recorded() -> None:
     count = TokenCount(kept, 1, heard.append)
     count.record("model.request", {"usage": {"total": 100}})
     assert (heard, kept.kinds, count.kept(b"abc")) == ([], ["model.request"], ("sha256:", 3))
+
+
+PRICES = {"m": {"input": "1", "output": "2"}}
+
+
+def answer(usage: Any, **more: Any) -> dict[str, Any]:
+    return {"requested_model": "m", "reported_model": "m", "usage": usage, **more}
+
+
+@pytest.mark.parametrize(
+    ("answers", "seen", "unknown"),
+    [
+        ([answer({"input": 6, "output": 2})], [], 0),
+        ([answer({"input": 6, "output": 3})], [12], 0),
+        (
+            [answer({"input": 6, "output": 2}), answer({"input": 1, "output": 0}), answer({"input": 9, "output": 9})],
+            [11],
+            0,
+        ),
+        ([answer(None), answer(None)], [], 1),
+        ([answer({"input": 1, "output": 1}, reported_model="swapped")], [], 1),
+        ([answer(None, source="scripted"), answer(None, source="declared")], [], 0),
+    ],
+)
+def test_a_budget_of_cost_is_passed_once_and_an_unknown_cost_is_said_once(
+    answers: list[Any], seen: list[int], unknown: int
+) -> None:
+    heard: list[int] = []
+    told: list[str] = []
+    kept = Kept()
+    count = CostCount(kept, 10, PRICES, heard.append, told.append)
+    for one in answers:
+        count.record("model.response", one)
+    assert (heard, len(told), len(kept.kinds)) == (seen, unknown, len(answers))
