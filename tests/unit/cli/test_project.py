@@ -13,14 +13,15 @@ from oyer.cli import main
 from oyer.cli.project import find_project
 from oyer.errors import RecordError, UsageError
 
+THINKS = 'reports: {smol: smol-2026}, reasoning_delimiters: [["<think>", "</think>"]]'
 PROJECT = """\
 oyer: Project@1
 subjects:
   ours: {driver: scripted, double: oracle}
-  small: {driver: model, base_url: "http://127.0.0.1:9/v1", model: smol, temperature: 0, seed: 1, key_env: MY_KEY}
+  small: {driver: model, base_url: "http://127.0.0.1:9/v1", model: smol, temperature: 0, seed: 1, key_env: MY_KEY, MORE}
 suites: [suites/]
 defaults: {subject: ours, out: results, jobs: 2}
-"""
+""".replace("MORE", THINKS)
 SUITE = """\
 oyer: Case@1
 id: listing
@@ -105,12 +106,15 @@ def test_a_model_of_the_project_is_planned_with_its_parameters(
     monkeypatch.setenv("MY_KEY", "sk-1234567890abcdef")
     plan = told(capsys, "plan", "small-suite", "--subject", "small", "--subject", "ours")["plan"]
     assert plan["subjects"] == ["small", "ours"]
-    assert plan["models"]["small"] == {
+    wanted = {
         "base_url": "http://127.0.0.1:9/v1",
         "name": "smol",
         "parameters": {"seed": 1, "temperature": 0.0},
+        "reasoning_delimiters": [["<think>", "</think>"]],
+        "reports": {"smol": "smol-2026"},
         "system": None,
     }
+    assert {name: plan["models"]["small"][name] for name in wanted} == wanted
     assert "1234567890" not in json.dumps(plan)
 
 

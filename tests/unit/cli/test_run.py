@@ -34,6 +34,14 @@ SUBJECT = ["--subject", "scripted:obedient"]
           "--key-env", "OYER_TEST_NO_SUCH_KEY"], 2, "E-SECRET-UNSET"),
         (["cascade-memo", "--subject", "model", "--model", "m", "--base-url", "http://127.0.0.1:9/v1",
           "--param", "top_p=x"], 2, "E-SUBJECT-PARAMETER"),
+        (["cascade-memo", "--subject", "model", "--model", "m", "--base-url", "http://127.0.0.1:9/v1",
+          "--reports", "m-2026"], 2, "E-SUBJECT-REPORTS"),
+        (["cascade-memo", "--subject", "model", "--model", "m", "--base-url", "http://127.0.0.1:9/v1",
+          "--reports", "m=a", "--reports", "m=b"], 2, "E-SUBJECT-REPORTS"),
+        (["cascade-memo", "--subject", "model", "--model", "m", "--base-url", "http://127.0.0.1:9/v1",
+          "--reasoning-delimiters", "<think>", ""], 2, "E-SUBJECT-REASONING"),
+        (["cascade-memo", *SUBJECT, "--reports", "m=a"], 2, "E-SUBJECT-MODEL"),
+        (["cascade-memo", *SUBJECT, "--reasoning-delimiters", "a", "b"], 2, "E-SUBJECT-MODEL"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_before_anything_is_written(

@@ -75,6 +75,14 @@ def test_one_id_for_two_calls_and_a_session_of_its_own(api: str) -> None:
     assert ResultCounter(at(session="b")).take(api, raw(api, PAGE), "a") == ()
 
 
+@pytest.mark.parametrize("api", ["chat", "responses", "messages"])
+def test_a_result_written_as_a_list_of_parts_is_the_same_as_one_written_as_text(api: str) -> None:
+    counter = ResultCounter(at())
+    for parts in (False, True, False):
+        shown = counter.take(api, raw(api, PAGE, parts=parts), "a")
+        assert not isinstance(shown, NotApplied) and [one.number for one in shown] == [1]
+
+
 @pytest.mark.parametrize("api", APIS)
 def test_arguments_of_the_call_select(api: str) -> None:
     request = raw(api, PAGE, PAGE._replace(id="c2", arguments={"url": "http://b", "depth": 1}))
