@@ -189,7 +189,7 @@ def test_a_request_is_read_when_it_is_asked_for_and_not_kept() -> None:
     fetched: list[str] = []
 
     class Counted:
-        reasoning_delimiters = evidence.reasoning_delimiters
+        reasoning_delimiters, prices = evidence.reasoning_delimiters, evidence.prices
 
         def events(self, *names: str):  # type: ignore[no-untyped-def]
             return evidence.events(*names)
