@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from oyer.stats import agreement
 
@@ -16,6 +15,8 @@ def rows(*counts: tuple[str, str, int]) -> list[tuple[str, str]]:
 
 
 def test_cohens_kappa_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.inter_rater import cohens_kappa
+
     told = agreement(rows(("yes", "yes", 20), ("yes", "no", 5), ("no", "yes", 10), ("no", "no", 15)), order=YES_NO)
     assert told.cohen is not None
     assert told.cohen.value == pytest.approx(cohens_kappa(np.array([[20, 5], [10, 15]])).kappa)
@@ -26,6 +27,8 @@ def test_cohens_kappa_is_that_of_statsmodels() -> None:
 
 
 def test_fleiss_kappa_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
     table = [(0, 3), (3, 0), (1, 2), (2, 1), (3, 0), (0, 3), (2, 1), (3, 0)]
     units = [("yes",) * a + ("no",) * b for a, b in table]
     told = agreement(units, order=YES_NO)

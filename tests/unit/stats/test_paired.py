@@ -7,9 +7,7 @@ from itertools import product
 from math import log
 
 import pytest
-from scipy.stats import bootstrap
-from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
-from statsmodels.stats.multitest import multipletests
+import scipy
 
 from oyer.stats import (
     cluster_bootstrap,
@@ -27,6 +25,8 @@ from oyer.stats import (
     ("b", "c"), [(0, 0), (1, 0), (6, 0), (5, 3), (12, 2), (7, 7), (40, 21), (700, 640), (12_000, 11_800)]
 )
 def test_mcnemar_is_that_of_statsmodels(b: int, c: int) -> None:
+    from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
+
     found = mcnemar(b, c, 10)
     theirs = their_mcnemar([[5, b], [c, 5]], exact=True).pvalue if b + c else 1.0
     assert found.p == pytest.approx(min(1.0, theirs), rel=1e-10)
@@ -110,7 +110,9 @@ def test_cases_all_alike_have_limits_for_those_that_are_not() -> None:
 def test_the_bootstrap_is_near_that_of_scipy_and_a_little_wider() -> None:
     values = [((i * 37) % 20 - 9) / 20 for i in range(40)]
     mine = cluster_bootstrap(values, seed=3)
-    theirs = bootstrap((values,), lambda x, axis: x.mean(axis=axis), method="percentile", rng=3).confidence_interval
+    theirs = scipy.stats.bootstrap(
+        (values,), lambda x, axis: x.mean(axis=axis), method="percentile", rng=3
+    ).confidence_interval
     assert mine is not None
     assert mine.low <= theirs.low + 0.01
     assert mine.high >= theirs.high - 0.01
@@ -120,6 +122,8 @@ def test_the_bootstrap_is_near_that_of_scipy_and_a_little_wider() -> None:
 
 
 def test_holm_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.multitest import multipletests
+
     p = {"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005, "e": 0.9}
     theirs = multipletests(list(p.values()), method="holm")[1]
     assert list(holm(p).values()) == pytest.approx(list(theirs))

@@ -7,8 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
-from scipy.stats import t
+import scipy
 
 from oyer.stats import (
     CaseCounts,
@@ -26,7 +25,9 @@ MANY = [CaseCounts(k, 10) for k in (2, 3, 5, 5, 6, 7, 4, 5, 5, 6, 8, 3, 5, 4, 6,
 def test_it_is_wider_than_students_t_on_case_means_and_narrower_than_cases_counted_whole() -> None:
     found = cases_rate(MANY)
     means = np.array([case.k / case.decided for case in MANY])
-    low, high = t.interval(0.95, len(means) - 1, loc=means.mean(), scale=means.std(ddof=1) / len(means) ** 0.5)
+    low, high = scipy.stats.t.interval(
+        0.95, len(means) - 1, loc=means.mean(), scale=means.std(ddof=1) / len(means) ** 0.5
+    )
     assert found.interval is not None
     whole = clopper_pearson(10, 20)
     assert whole.low < found.interval.low < low < high < found.interval.high < whole.high
@@ -90,6 +91,8 @@ def test_one_decided_trial_is_no_interval() -> None:
 
 
 def test_clustered_error_is_that_of_a_regression_with_clusters() -> None:
+    import statsmodels.api as sm
+
     y = np.concatenate([[1.0] * case.k + [0.0] * (case.decided - case.k) for case in MANY])
     groups = np.repeat(np.arange(len(MANY)), [case.decided for case in MANY])
     fit = sm.OLS(y, np.ones_like(y)).fit(cov_type="cluster", cov_kwds={"groups": groups, "df_correction": True})

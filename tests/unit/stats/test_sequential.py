@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import comb, exp, inf, log
 
 import pytest
+import scipy
 from scipy.integrate import quad
-from scipy.stats import beta
 
 from oyer.stats import (
     bernoulli_log_e,
@@ -26,7 +26,7 @@ from oyer.stats.sequential import Side
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (0.5, 2.0)])
 def test_it_is_the_mixture_it_says(k: int, n: int, p0: float, side: Side, a: float, b: float) -> None:
     low, high = {"two": (0.0, 1.0), "greater": (p0, 1.0), "less": (0.0, p0)}[side]
-    prior = beta(a, b)
+    prior = scipy.stats.beta(a, b)
     whole = prior.cdf(high) - prior.cdf(low)
     mixed, _ = quad(lambda p: prior.pdf(p) / whole * p**k * (1 - p) ** (n - k), low, high, limit=200)
     told = exp(bernoulli_log_e(k, n, p0, side=side, a=a, b=b))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from scipy.stats import binom, fisher_exact
+import scipy
 
 from oyer.stats import excluded_at_worst, excluded_by_none, two_proportions
 
@@ -15,14 +15,14 @@ from oyer.stats import excluded_at_worst, excluded_by_none, two_proportions
 )
 def test_p_is_twice_the_smaller_tail_of_another_program(k1: int, n1: int, k2: int, n2: int) -> None:
     table = [[k1, n1 - k1], [k2, n2 - k2]]
-    tails = [fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
+    tails = [scipy.stats.fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
     assert two_proportions(k1, n1, k2, n2).p == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-9)
 
 
 @pytest.mark.parametrize(("k1", "n1", "k2", "n2"), [(900, 1500, 960, 1500), (3, 4000, 15, 4100), (0, 2500, 2500, 2500)])
 def test_many_trials_are_worked_out_in_floating_point(k1: int, n1: int, k2: int, n2: int) -> None:
     table = [[k1, n1 - k1], [k2, n2 - k2]]
-    tails = [fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
+    tails = [scipy.stats.fisher_exact(table, alternative=side).pvalue for side in ("less", "greater")]
     assert two_proportions(k1, n1, k2, n2).p == pytest.approx(min(1.0, 2 * min(tails)), rel=1e-6)
 
 
@@ -51,7 +51,7 @@ def test_the_limits_hold_as_often_as_they_say_wherever_the_truth_is(n1: int, n2:
         for other in range(1, 20):
             p1, p2 = one / 20, other / 20
             covered = sum(
-                binom.pmf(a, n1, p1) * binom.pmf(b, n2, p2)
+                scipy.stats.binom.pmf(a, n1, p1) * scipy.stats.binom.pmf(b, n2, p2)
                 for (a, b), found in limits.items()
                 if found.low <= p2 - p1 <= found.high
             )
@@ -68,7 +68,7 @@ def test_none_seen_excludes_less_where_trials_are_undecided() -> None:
     assert excluded_at_worst(59, 0) == excluded_by_none(59) == pytest.approx(0.0495, abs=5e-4)
     worse = excluded_at_worst(59, 1)
     assert worse is not None
-    assert binom.cdf(1, 60, worse) == pytest.approx(0.05)
+    assert scipy.stats.binom.cdf(1, 60, worse) == pytest.approx(0.05)
     assert excluded_at_worst(0, 5) is None
     with pytest.raises(ValueError, match="not a count"):
         excluded_at_worst(3, -1)
