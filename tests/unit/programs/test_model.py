@@ -9,8 +9,9 @@ import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -110,6 +111,35 @@ async def test_tools_are_called_and_their_answers_go_back(bench: Any) -> None:
             "memo: status: pending",
         ]
         assert len(lab.gateway.of("model.response")) == 4
+
+
+@pytest.mark.parametrize(("place", "transport"), [("mcp", "http"), ("mcp", "auto"), ("sse", "sse")])
+async def test_a_server_at_an_address_is_used_like_any_other(
+    bench: Any, place: str, transport: Literal["http", "auto", "sse"]
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    argv = ["-m", "oyer.programs.http_door", "1000000", str(port), sys.executable, str(PEERS / "notes_server.py")]
+    env = {**os.environ, "PYTHONPATH": SOURCES}
+    door = await asyncio.create_subprocess_exec(sys.executable, *argv, stdin=asyncio.subprocess.PIPE, env=env)
+    try:
+        for _ in range(500):
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            await asyncio.sleep(0.02)
+        async with bench(calls("write", arguments={"text": "memo é"}), calls("read"), DONE) as lab:
+            told = ServerCommand(("never-started",), url=f"http://127.0.0.1:{port}/{place}", transport=transport)
+            lab.given = replace(lab.given, servers={"ops": told})
+            (end,) = await lab.play("Keep a memo.")
+            assert (end.text, end.ended_by, end.calls, end.fault) == ("All done.", "subject", 2, None)
+            shown = [each["content"] for each in lab.requests()[-1]["messages"] if each["role"] == "tool"]
+            assert shown == ["written", "memo é"]
+    finally:
+        assert door.stdin is not None
+        door.stdin.close()
+        assert await asyncio.wait_for(door.wait(), 10) == 0  # every session was ended with its stream
 
 
 async def test_all_tools_are_offered_and_parameters_pass_exactly(bench: Any) -> None:
