@@ -165,3 +165,42 @@ def test_a_secret_that_is_written_out_is_refused_before_anything_is_kept(say: Sa
     said = say("run", case, "--subject", "scripted:oracle", *given(), "--out", tmp_path / "series", code=2)
     assert b"E-STORE-SECRET" in said and b"{secret.NAME}" in said
     assert not (tmp_path / "series").exists() and found_in(said, SECRETS) == set()
+
+
+@pytest.mark.e2e
+def test_gw_01_every_way_to_write_goes_through_the_replacement(say: Say, tmp_path: Path) -> None:
+    """Known of recorders: a second way to save, without the redaction. Here each is taken, and a key comes back."""
+    case, plan, first, again = case_in(tmp_path), tmp_path / "behaviours.json", tmp_path / "first", tmp_path / "again"
+    plan.write_text(json.dumps([{"echo_key": True}]), encoding="utf-8")
+    model = ["--subject", "model", "--model", "small", *given()]
+    with endpoint(plan) as base_url:
+        asked = [*model, "--base-url", base_url, "--key-env", "KEY"]
+        said = say("run", case, *asked, "--out", first)
+        said += say("run", case, *asked, "--continues", first, "--out", again)
+        said += say("run", case, *model, "--base-url", base_url, "--replay", first, "--out", tmp_path / "replayed")
+    said += (
+        say("bundle", first, "-o", tmp_path / "first.oyer")
+        + say("show", first, "--json")
+        + say("show", first, "--stats")
+    )
+    said += say("show", first, "0", "--evidence", "--json") + say("verify", first, "--json")
+    plan.unlink()
+    assert found_in(said, SECRETS) == set()
+    assert found_under(tmp_path, SECRETS) == {}
+    for series in (first, again):
+        assert b"[upstream key]" in everything(series)
+
+
+@pytest.mark.e2e
+def test_a_lock_and_a_qualification_hold_no_secret(say: Say, tmp_path: Path) -> None:
+    case_in(tmp_path)
+    suite = tmp_path / "suite.yaml"
+    suite.write_text("oyer: TrialSuite@1\nid: leaky-suite\nfiles: [case.yaml]\ncases: [leaky]\n", encoding="utf-8")
+    said = say("pin", suite, *given(), "-o", tmp_path / "lock.json")
+    assert b"{secret.LISTED}" not in said
+    lock = (tmp_path / "lock.json").read_bytes()
+    assert found_in(said + lock, SECRETS) == set() and "\u27e6secret:LISTED:".encode() in lock
+    said = say("qualify", tmp_path / "case.yaml", "--double", "oracle", *given(), "--out", tmp_path / "q", code=1)
+    # A file that is called by a secret leaves a look that cannot be held against its digest: undecided, and said so.
+    assert b"EVIDENCE_MALFORMED: a look at the world" in said
+    assert found_in(said, SECRETS) == set() and found_under(tmp_path / "q", SECRETS) == {}

@@ -20,6 +20,7 @@ from oyer.host import (
     RunDir,
     base_environment,
     become_subreaper,
+    last_words,
     open_run_dir,
     reap_orphans,
     spawn,
@@ -221,3 +222,10 @@ def test_bounded_bytes_keep_head_and_tail_and_say_what_is_missing() -> None:
     short = BoundedBytes(4, 4)
     short.add(b"abcdefgh")
     assert (short.value(), short.cut_bytes) == (b"abcdefgh", 0)
+
+
+def test_the_last_words_of_a_process_say_how_much_is_missing() -> None:
+    assert last_words(b" all of it \n", 100) == "all of it"
+    assert last_words(b"x" * 50 + b"the end\n", 8) == "[... 50 bytes cut ...] the end"
+    # Half a character is not shown as a mark of its own.
+    assert last_words("ééé".encode(), 3) == "[... 4 bytes cut ...] é"
