@@ -39,7 +39,7 @@ class Redactor:
     Raises: UsageError `E-SECRET-NAME`, `E-SECRET-SHORT`, `E-SECRET-MARK` for what cannot be redacted safely.
     """
 
-    __slots__ = ("_ends", "_marks", "_pattern", "_shortest_form_bytes", "_starts", "longest_form_bytes")
+    __slots__ = ("_ends", "_marks", "_parts", "_pattern", "_shortest_form_bytes", "_starts", "longest_form_bytes")
 
     def __init__(self, secrets: Mapping[str, bytes]) -> None:
         marks: dict[bytes, tuple[str, bytes]] = {}
@@ -59,6 +59,8 @@ class Redactor:
         cut = [form for form in longest_first if len(form) >= 2 * _TELLING_BYTES]
         self._starts = _by_part(cut, slice(_TELLING_BYTES))
         self._ends = _by_part(cut, slice(-_TELLING_BYTES, None))
+        parts = sorted({*self._starts, *self._ends})
+        self._parts = re.compile(b"|".join(map(re.escape, parts))) if parts else None
 
     @property
     def active(self) -> bool:
@@ -125,6 +127,12 @@ class Redactor:
         return b"".join(self._without_ends(part, found) if at % 2 == 0 else part for at, part in enumerate(parts))
 
     def _without_ends(self, raw: bytes, found: set[str]) -> bytes:
+        edge = self.longest_form_bytes
+        # Nearly every text shows no part of a secret near its ends, and a look at it costs little.
+        if self._parts is None or not (
+            self._parts.search(raw, max(0, len(raw) - edge)) or self._parts.search(raw[:edge])
+        ):
+            return raw
         for at in range(max(0, len(raw) - self.longest_form_bytes), len(raw) - _TELLING_BYTES + 1):
             for form in self._starts.get(raw[at : at + _TELLING_BYTES], ()):
                 if 2 * (len(raw) - at) >= len(form) and form.startswith(raw[at:]):
