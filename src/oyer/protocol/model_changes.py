@@ -12,11 +12,11 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from oyer.errors import ProtocolError
-from oyer.protocol.edits import Applied, Edit, NotApplied, apply_splices, splices_of, why_code
-from oyer.protocol.jsonvalue import subset_of
+from oyer.protocol.edits import Applied, Edit, NotApplied, splices_of, why_code
+from oyer.protocol.jsonvalue import loads_tolerant, same_json, subset_of
 from oyer.protocol.model_results import ToolResult, names_tool, tool_results
 from oyer.protocol.selector import Selector
-from oyer.protocol.splices import Splice
+from oyer.protocol.splices import Splice, splice
 
 __all__ = ["REQUEST_EDITS", "ResultCounter", "ShownResult", "change_results", "names_tool"]
 
@@ -95,15 +95,37 @@ def change_results(edit: Edit, raw: bytes, shown: Sequence[ShownResult]) -> Appl
     if edit.kind not in REQUEST_EDITS:
         return NotApplied("bad_edit", f"{edit.kind!r} is no change of a result in a request")
     try:
-        return apply_splices(raw, [splice for result in meant for splice in _splices(edit, result)])
+        return _apply(raw, [one for result in meant for one in _splices(edit, result)])
     except ProtocolError as error:
         return NotApplied(why_code(error), str(error))
+
+
+def _apply(raw: bytes, splices: Sequence[Splice]) -> Applied | NotApplied:
+    """Apply splices in any order. Whether anything is changed is asked of each piece: a request may be long."""
+    ordered = tuple(sorted(one for one in splices if not _same(raw[one.start : one.end], one.replacement)))
+    if not ordered:
+        return NotApplied("noop", "the edit changes nothing")
+    return Applied(splice(raw, ordered), ordered)
+
+
+def _same(one: bytes, other: bytes) -> bool:
+    """Whether two pieces say the same, be they parts of a string or whole values; a bare number is read as a text."""
+    forms = [(b'"' + one + b'"', b'"' + other + b'"')]
+    if one[:1] in (b'"', b"{", b"["):
+        forms.append((one, other))
+    for before, after in forms:
+        try:
+            if same_json(loads_tolerant(before)[0], loads_tolerant(after)[0]):
+                return True
+        except ProtocolError:
+            continue
+    return one == other
 
 
 def _splices(edit: Edit, result: ToolResult) -> list[Splice]:
     """Edit the first reading of a result in which the change finds what it is about."""
     refused: ProtocolError | None = None
-    for view in result.views:
+    for view in result.views():
         try:
             return splices_of(edit, view)
         except ProtocolError as error:

@@ -34,7 +34,7 @@ class ResultView(AnswerView):
 
 
 class ToolResult(NamedTuple):
-    """One result. `views` are the ways to read it, the most likely first; `said` tells it from any other answer.
+    """One result. `views()` are the ways to read it, the most likely first; `said` tells it from any other answer.
 
     `tool` and `arguments` are those of the call that it answers, None where the request does not hold it.
     """
@@ -43,7 +43,7 @@ class ToolResult(NamedTuple):
     id: str | None
     arguments: JsonValue
     node: Node
-    views: tuple[ResultView, ...]
+    views: Callable[[], tuple[ResultView, ...]]
     said: bytes
 
 
@@ -99,9 +99,13 @@ def _result(raw: bytes, call: _Call, id_: str | None, content: Node | None) -> I
     if content is None:
         return
     texts = [content] if content.kind == "string" else [part for one in _items(content) for part in _own_text(one)]
-    view = ResultView(raw, content, texts)
-    said = b"\0".join(place.text.encode("utf-8", "surrogatepass") for place in view.texts)
-    yield ToolResult(call.name, id_, call.arguments, content, (view,), said)
+    said = b"\0".join(_plain(raw, node) for node in texts)
+    yield ToolResult(call.name, id_, call.arguments, content, lambda: (ResultView(raw, content, texts),), said)
+
+
+def _plain(raw: bytes, node: Node) -> bytes:
+    """What a string says; where each of its characters stands is asked of few, and costs much."""
+    return str(loads_tolerant(raw[node.start : node.end])[0]).encode("utf-8", "surrogatepass")
 
 
 def _own_text(part: Node) -> Iterator[Node]:
@@ -181,11 +185,16 @@ def _object(raw: bytes, call: _Call, id_: str | None, response: Node | None) -> 
     """A result that is an object: all its strings are its texts; read as JSON it is itself, or its only member."""
     if response is None:
         return
+    said = raw[response.start : response.end]
+    yield ToolResult(call.name, id_, call.arguments, response, lambda: _readings(raw, response), said)
+
+
+def _readings(raw: bytes, response: Node) -> tuple[ResultView, ...]:
     strings = [node for _, node in response.strings()]
     views = [ResultView(raw, response, strings), ResultView(raw, response, (), response)]
     if response.kind == "object" and len(response.children) == 1 and response.children[0].kind != "string":
         views.append(ResultView(raw, response, (), response.children[0]))
-    yield ToolResult(call.name, id_, call.arguments, response, tuple(views), raw[response.start : response.end])
+    return tuple(views)
 
 
 _READERS: Final[dict[str, Callable[[bytes, Node], Iterator[ToolResult]]]] = {

@@ -157,6 +157,15 @@ def test_a_change_that_does_not_apply_says_why(api: str, edit: Edit, why: str) -
     assert isinstance(outcome, NotApplied) and outcome.why_code == why
 
 
+@pytest.mark.parametrize(
+    ("find", "with_", "applied"), [("nine", "n\u0069ne", False), ("9", "9.0", True), ("9", "9", False)]
+)
+def test_what_says_the_same_in_other_letters_is_no_change(find: str, with_: str, applied: bool) -> None:
+    request = raw("chat", PAGE._replace(text="nine or 9")).replace(b"nine", rb"n\u0069ne")
+    outcome = changed("chat", request, edit=Edit("replace_text", {"find": find, "with": with_}))
+    assert isinstance(outcome, Applied) is applied
+
+
 def test_no_result_is_half_changed() -> None:
     request = raw("chat", PAGE, PAGE._replace(id="c2", text="Nothing like it."))
     edit = Edit("replace_text", {"find": "nine", "with": "ten"})
