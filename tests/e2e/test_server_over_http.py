@@ -52,13 +52,10 @@ WAYS = [
     ("stdio", "url"),
     ("stdio", "sse"),
     ("http-json", "command"),
-    ("http", "command"),
     ("http", "url"),
     ("http", "sse"),
     ("sse", "command"),
-    ("sse", "url"),
     ("sse", "sse"),
-    ("sse-unsaid", "command"),
     ("sse-unsaid", "url"),
 ]
 
