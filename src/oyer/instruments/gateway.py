@@ -45,6 +45,7 @@ from oyer.instruments.gateway_keys import KEY_HEADERS, key_places, without_key
 from oyer.instruments.gateway_port import DEFAULT_LIMITS, GatewayDoor, GatewayLimits, Upstream
 from oyer.instruments.gateway_upstream import UpstreamClient
 from oyer.instruments.gateway_views import RequestView, view_request
+from oyer.instruments.http_listening import BoundedServer, go_ahead
 from oyer.instruments.ports import OnFault, Recorder
 from oyer.protocol import dumps
 from oyer.records import ModelFault
@@ -52,6 +53,7 @@ from oyer.records import ModelFault
 __all__ = ["GatewayDoor", "RecordingGateway", "Upstream"]
 
 _HOST: Final = "127.0.0.1"
+_MOST_CONNECTIONS: Final = 512
 # The subject's dummy key ends here, and what describes its own connection does not travel either.
 _NOT_FORWARDED: Final = frozenset({"accept-encoding", "cookie", "expect", "forwarded", "host", *KEY_HEADERS})
 _CLIMBS: Final = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
@@ -93,6 +95,7 @@ class RecordingGateway:
         self._root = f"/{new_token()}"
         self._key = str(new_token())
         self._runner: web.ServerRunner | None = None
+        self._had_too_many = False
         self._origin = ""
         self._exchanges = 0
         self._failure: Exception | None = None
@@ -113,7 +116,7 @@ class RecordingGateway:
     async def start(self) -> GatewayDoor:
         """Bind an ephemeral loopback port and return the door. Raises: HarnessError when it cannot be bound."""
         # A body's coding is the two ends' business; a subject that went away ends the exchange it had opened.
-        server = web.Server(self._handle, auto_decompress=False, access_log=None, handler_cancellation=True)
+        server = BoundedServer(self._handle, _MOST_CONNECTIONS, self._too_many)
         self._runner = web.ServerRunner(server, shutdown_timeout=0.05)
         try:
             await self._runner.setup()
@@ -139,6 +142,16 @@ class RecordingGateway:
             failure, self._failure = self._failure, None
             raise failure
 
+    def _too_many(self) -> None:
+        if self._had_too_many:
+            return
+        self._had_too_many = True
+        try:
+            told = f"more than {_MOST_CONNECTIONS} connections at once"
+            record_fault(self._recorder, "subject", told, "", self._session, self._on_fault)
+        except (OSError, OyerError) as error:
+            self._failure = self._failure or error
+
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.headers.get("Host") != self._origin or "Origin" in request.headers:
             return _own(403, "this address is not for browsers or other hosts")
@@ -155,6 +168,7 @@ class RecordingGateway:
             return _cut(request)
 
     async def _exchange(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
+        await go_ahead(request)
         body, whole = await _read(request, self._limits.request_bytes)
         self._asked_bytes += len(body)
         kept = without_key(query)

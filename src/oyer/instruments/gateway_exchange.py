@@ -159,12 +159,12 @@ class Exchange:
 def record_fault(
     recorder: Recorder, class_: str, message: str, because: str, session: str | None, on_fault: OnFault | None
 ) -> None:
-    """Record a fault of the gateway's exchanges, then tell who listens."""
+    """Record a fault of the gateway's exchanges (`because` "" where it is about none), then tell who listens."""
     recorder.record(
         "fault",
         {"where": "gateway", "class": class_, "message": message},
         session=session,
-        because=(because,),
+        because=(because,) if because else (),
     )
     if on_fault is not None:
         on_fault("gateway", class_, message)

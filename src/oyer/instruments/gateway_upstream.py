@@ -25,6 +25,7 @@ from oyer.instruments.gateway_answer import (
 from oyer.instruments.gateway_keys import KeyWatch, holds_key
 from oyer.instruments.gateway_port import Upstream
 from oyer.instruments.gateway_views import StreamEnd
+from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
 from oyer.instruments.http_once import send_once
 from oyer.observe import decoded
 from oyer.protocol import SseReader
@@ -70,6 +71,9 @@ class UpstreamClient:
             trust_env=False,
             auto_decompress=False,
             skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+            max_line_size=LONGEST_HEADER_BYTES,
+            max_field_size=LONGEST_HEADER_BYTES,
+            max_headers=MOST_HEADERS,
             timeout=aiohttp.ClientTimeout(total=self._upstream.answer_s, sock_connect=_CONNECT_S),
             middlewares=(send_once,),
         )

@@ -19,6 +19,7 @@ from aiohttp import web
 
 from oyer.errors import HarnessError, OyerError
 from oyer.host import last_words, new_token
+from oyer.instruments.http_listening import BoundedServer, go_ahead
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
@@ -79,6 +80,8 @@ class HttpTap:
         self._place = f"{self._root}/{ending}"
         self._origin = ""
         self._endpoints = Endpoints(self._root)
+        self._listening: BoundedServer | None = None
+        self._had_too_many = False
         self._runner: web.ServerRunner | None = None
         self._carrier: HttpCarrier | None = None
         self._served: Served | None = None
@@ -97,10 +100,15 @@ class HttpTap:
         """How many connections are open now."""
         return len(self._open)
 
+    @property
+    def held(self) -> int:
+        """How many connections of clients are held now, whatever comes on them."""
+        return len(self._listening.connections) if self._listening is not None else 0
+
     async def open(self) -> None:
         """Begin to listen. Raises: HarnessError when no port can be bound."""
-        server = web.Server(self._handle, auto_decompress=False, access_log=None, handler_cancellation=True)
-        self._runner = web.ServerRunner(server, shutdown_timeout=0.05)
+        self._listening = BoundedServer(self._handle, _MAX_CONNECTIONS, self._too_many)
+        self._runner = web.ServerRunner(self._listening, shutdown_timeout=0.05)
         try:
             await self._runner.setup()
             self._carrier = HttpCarrier(self._settings.limits, self._endpoints)
@@ -141,10 +149,12 @@ class HttpTap:
         if request.headers.get("Host") != self._origin or foreign:
             return web.Response(status=403, text="this address is not for browsers or other hosts")
         path, _, query = request.raw_path.partition("?")
-        named = self._endpoints.find(request.raw_path)
+        # A stream may be asked for where another one said to post: that is one more stream, and not what is posted.
+        named = self._endpoints.find(request.raw_path) if request.method != "GET" or path != self._place else None
         if named is None and path != self._place:
             return web.Response(status=404, text="there is nothing here")
         try:
+            await go_ahead(request)
             body = await read_body(request.content, self._settings.limits.max_frame_bytes)
             if named is not None:
                 return await self._pass(request, body, *named)
@@ -219,7 +229,7 @@ class HttpTap:
             if (connection.session == named) if named else free:
                 return connection
         if len(self._open) >= _MAX_CONNECTIONS:
-            self._fault("subject", f"more than {_MAX_CONNECTIONS} connections at once")
+            self._too_many()
             raise CutError
         server = self._settings.server.name
         record = ConnectionRecord(self._settings.recorder, server, self._opened, lambda: self.session, self._quiet.owe)
@@ -232,6 +242,11 @@ class HttpTap:
         self._opened += 1
         self._open[connection] = None
         return connection
+
+    def _too_many(self) -> None:
+        if not self._had_too_many:  # said once, or a flood of connections were one of faults
+            self._had_too_many = True
+            self._fault("subject", f"more than {_MAX_CONNECTIONS} connections at once")
 
     def _forget(self, connection: HttpConnection) -> None:
         self._open.pop(connection, None)

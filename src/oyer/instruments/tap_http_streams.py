@@ -8,6 +8,7 @@ Source: MCP transports 2024-11-05, HTTP with SSE.
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from aiohttp import web
@@ -15,6 +16,8 @@ from aiohttp import web
 from oyer.instruments.tap_http_connection import HttpConnection
 
 __all__ = ["Endpoints"]
+
+_MOST_NAMED: Final = 16
 
 
 class Endpoints:
@@ -28,8 +31,11 @@ class Endpoints:
     def open(self, connection: HttpConnection, stream: web.StreamResponse, url: str, told: bytes) -> bytes | None:
         """Take what a stream from `url` names, and return what the subject is told in its place.
 
-        None where it leads to another origin: whoever followed that would be seen no more.
+        None where it leads to another origin: whoever followed that would be seen no more. So with one that goes on
+        naming addresses without end.
         """
+        if sum(named[0] is connection for named in self._named.values()) >= _MOST_NAMED:
+            return None
         whole = urlsplit(urljoin(url, told.decode("utf-8", "replace")))
         here = urlsplit(url)
         if (whole.scheme, whole.netloc) != (here.scheme, here.netloc):

@@ -22,6 +22,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from oyer.instruments.gateway_answer import end_to_end
+from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
 from oyer.instruments.http_once import send_once
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
 from oyer.instruments.tap_http_streams import Endpoints
@@ -38,6 +39,8 @@ _NOT_FORWARDED: Final = frozenset({"accept-encoding", "expect", "host", "origin"
 _ADDED: Final = frozenset({"content-type", "date", "server"})
 _LOST: Final = 404
 _HEADERS: ContextVar[list[tuple[str, str]]] = ContextVar("headers")
+_ELSEWHERE: Final = frozenset({300, 301, 302, 303, 307, 308})
+_UNSEEN: Final = "whoever followed that would be seen no more; declare the address that answers as the server's url"
 
 
 class CutError(Exception):
@@ -111,6 +114,13 @@ class HttpCarrier:
                 connection.session = session
             if came.status == _LOST and request.headers.get(SESSION_HEADER):
                 connection.session_lost(came.status)
+            if came.status in _ELSEWHERE and "Location" in came.headers:
+                place = came.headers["Location"]
+                connection.blame_server(
+                    f"answered {came.status} and sent its client elsewhere ({place[:200]}): {_UNSEEN}"
+                )
+                connection.end("server_closed")
+                raise CutError
             pairs = [(_read(name), _read(value)) for name, value in came.raw_headers]
             answer: web.StreamResponse = _Answer(
                 status=came.status, reason=came.reason, headers=CIMultiDict(end_to_end(pairs))
@@ -148,6 +158,9 @@ class HttpCarrier:
                 trust_env=False,
                 auto_decompress=False,
                 skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+                max_line_size=LONGEST_HEADER_BYTES,
+                max_field_size=LONGEST_HEADER_BYTES,
+                max_headers=MOST_HEADERS,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
                 connector=aiohttp.TCPConnector(limit=0, **kept),
                 middlewares=(send_once,),
@@ -176,7 +189,9 @@ class HttpCarrier:
                 if event.event == "endpoint" and event.data and request.method == "GET" and connection.session is None:
                     told = self._endpoints.open(connection, answer, url, event.data)
                     if told is None:
-                        connection.blame_server("named another origin for what is posted")
+                        connection.blame_server(
+                            "named another origin for what is posted, or one address after the other"
+                        )
                         connection.end("server_closed")
                         raise CutError
                     await _write(answer, with_sse_data(raw, told))
@@ -193,10 +208,11 @@ class HttpCarrier:
                 connection.delivered(handed)
 
     async def _event(self, raw: bytes, event: SseEvent, answer: web.StreamResponse, connection: HttpConnection) -> None:
-        if not event.data or event.event != "message":
+        if not event.data:
             await _write(answer, raw)
             return
-        decided = await connection.from_server(event.data)
+        is_message = event.event == "message"  # clients heed no other; what it holds is kept all the same
+        decided = await connection.from_server(event.data if is_message else raw, is_whole=is_message)
         if not decided:
             raise CutError
         for handed in decided:

@@ -31,11 +31,15 @@ class SseEvent(NamedTuple):
 
 
 class SseSplitter:
-    """Cut a stream into the raw bytes of its events, each with the blank line that ends it."""
+    """Cut a stream into the raw bytes of its events, each with the blank line that ends it.
 
-    __slots__ = ("_held", "_looked")
+    A byte order mark at the very beginning comes as a piece of its own; anywhere else it is part of a field's name.
+    """
+
+    __slots__ = ("_began", "_held", "_looked")
 
     def __init__(self) -> None:
+        self._began = False
         self._held = bytearray()
         self._looked = 0
 
@@ -48,6 +52,13 @@ class SseSplitter:
         """Take the next bytes and return the events that they complete."""
         self._held += data
         events: list[bytes] = []
+        if not self._began:
+            if len(self._held) < len(_BOM) and _BOM.startswith(self._held):
+                return []
+            self._began = True
+            if self._held.startswith(_BOM):
+                events.append(_BOM)
+                del self._held[: len(_BOM)]
         start = 0
         place = max(0, self._looked - 3)  # an end of four bytes may have begun in what was looked at
         while (end := _END.search(self._held, place)) is not None:
@@ -104,7 +115,7 @@ def with_sse_data(raw: bytes, data: bytes) -> bytes:
 def _fields(raw: bytes) -> list[tuple[bytes, bytes, int, int]]:
     """List the fields of an event: name, value, and where the value stands."""
     found: list[tuple[bytes, bytes, int, int]] = []
-    for text, place in _lines(raw, len(_BOM) if raw.startswith(_BOM) else 0):
+    for text, place in _lines(raw, 0):
         name, colon, value = text.partition(b":")
         if name:
             start = place + len(name) + len(colon)

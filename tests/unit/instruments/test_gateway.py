@@ -114,6 +114,21 @@ async def test_a_redirect_is_recorded_and_not_followed(lab: Any) -> None:
         assert "redirect" in bench.journal.faults()[0][2]
 
 
+async def test_a_client_that_waits_to_be_told_to_go_on_is_told(lab: Any) -> None:
+    async with lab() as bench:
+        body = b'{"model":"m","messages":[]}'
+        host, _, path = bench.door.base_url.removeprefix("http://").partition("/")
+        reader, writer = await asyncio.open_connection(*host.split(":"))
+        head = f"POST /{path}/chat/completions HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {bench.door.key}\r\n"
+        long = "a" * 20_000
+        more = f"X-Long: {long}\r\nExpect: 100-continue\r\nContent-Length: {len(body)}\r\n\r\n"
+        writer.write((head + more).encode())
+        assert await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        writer.write(body)
+        assert (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60)).startswith(b"HTTP/1.1 200 ")
+        writer.close()
+
+
 async def test_an_answer_beyond_the_limit_is_cut_with_a_fault(lab: Any) -> None:
     async with lab({"text": "x" * 5000}, max_bytes=1000) as bench:
         assert (await bench.ask()).status == 502

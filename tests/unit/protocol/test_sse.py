@@ -45,3 +45,14 @@ def test_other_data_leaves_every_other_byte() -> None:
     assert with_sse_data(two, b"{22}") == b"data: {22}\nid: 4\n\n"
     assert parse_sse(with_sse_data(two, b"1\n2\n3")).data == b"1\n2\n3"
     assert with_sse_data(b": only\n\n", b"x") == b": only\n\n"
+
+
+def test_a_byte_order_mark_is_one_at_the_beginning_of_a_stream_and_nowhere_else() -> None:
+    stream = b"\xef\xbb\xbfdata: 1\n\n\xef\xbb\xbfdata: 2\n\n\xef\xbb\xbf"
+    for step in (1, 2, 3, 4, 100):
+        splitter = SseSplitter()
+        pieces = [one for at in range(0, len(stream), step) for one in splitter.feed(stream[at : at + step])]
+        assert b"".join(pieces) + splitter.end() == stream
+        assert [parse_sse(piece).data for piece in pieces] == [None, b"1", None]
+    short = SseSplitter()
+    assert short.feed(b"\xef\xbb") == [] and (short.pending_bytes, short.end()) == (2, b"\xef\xbb")
