@@ -20,7 +20,10 @@ from waiting import wait_until
 from instrument_kit import QUICK, Rig, request
 from oyer.host import become_subreaper
 from oyer.instruments import TapLimits
+from oyer.observe import read_trial
 from oyer.records import Outcome
+from oyer.report import read_transcript
+from oyer.store import SeriesReader
 
 RigMaker = Callable[[str], Rig]
 WIRES = ("command", "url", "sse")
@@ -209,6 +212,15 @@ def test_mcp_13_a_carriage_return_stays_where_it_was(ran: Ran, wire: str) -> Non
     if wire == "command":
         (blank,) = ran.of("mcp-13-crlf", wire)[1].events("mcp.noise")
         assert ran.of("mcp-13-crlf", wire)[1].raw(blank) == b"\r\n"
+
+
+def test_mcp_13_a_server_that_deviates_is_shown_to(ran: Ran) -> None:
+    for name, deviates in (("mcp-13-crlf", True), ("mcp-15-pages", False)):
+        outcome, _ = ran.of(name, "command")
+        with SeriesReader(ran.path) as reader:
+            trial = read_trial(reader.journals(outcome.trial, 1), reader.content)
+            notes = [message.note or "" for message in read_transcript(trial)]
+        assert any("ends in CR LF" in note for note in notes) is deviates
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -198,6 +198,8 @@ def _crossed(
     changes = [c for c in (_changed(evidence, act) for act in acts) if c is not None] if onward == "to_subject" else []
     sent = deliveries.get((event.ref, onward))
     bytes_ = _proven(sent, [*changes, *([message.original] if message.original is not None else [])])
+    if message.original is not None and message.original.endswith(b"\r\n"):
+        message = message._replace(note="ends in CR LF where the protocol has LF; forwarded as it came")
     yield message._replace(delivered=bytes_, delivered_ref=sent.ref if sent else None, acts=told)
     back = deliveries.get((event.ref, "to_subject")) if onward == "to_server" else None
     if back is None:
