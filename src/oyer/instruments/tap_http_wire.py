@@ -24,10 +24,21 @@ from yarl import URL
 from oyer.instruments.gateway_answer import end_to_end
 from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
 from oyer.instruments.http_once import send_once
+from oyer.instruments.tap_deadlines import STANDING_METHODS
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
 from oyer.instruments.tap_http_streams import Endpoints
 from oyer.instruments.tap_settings import TapLimits
-from oyer.protocol import SESSION_HEADER, Overlong, SseEvent, SseSplitter, parse_sse, strip_terminator, with_sse_data
+from oyer.protocol import (
+    SESSION_HEADER,
+    Message,
+    Overlong,
+    SseEvent,
+    SseSplitter,
+    parse_message,
+    parse_sse,
+    strip_terminator,
+    with_sse_data,
+)
 
 __all__ = ["CutError", "HttpCarrier", "SubjectGoneError", "read_body"]
 
@@ -126,7 +137,7 @@ class HttpCarrier:
                 status=came.status, reason=came.reason, headers=CIMultiDict(end_to_end(pairs))
             )
             if came.content_type == "text/event-stream" and "Content-Encoding" not in came.headers:
-                await self._stream(request, came, answer, connection, url)
+                await self._stream(request, came, answer, connection, url, stands=_stands(body))
             else:
                 answer = await self._whole(request, came, answer, connection)
         await _end(answer)
@@ -175,10 +186,12 @@ class HttpCarrier:
         answer: web.StreamResponse,
         connection: HttpConnection,
         url: str,
+        *,
+        stands: bool,
     ) -> None:
         await _begin(answer, request)  # a stream may stay silent for long, and its client waits for the headers
         splitter = SseSplitter()
-        answers, size = request.method == "POST", 0
+        answers, size = request.method == "POST" and not stands, 0
         async for chunk in pieces_of(came.content, self._limits.idle_s if answers else None):
             size += len(chunk)
             if answers and size > self._limits.max_stream_bytes:
@@ -315,6 +328,14 @@ class _Sent(aiohttp.Payload):
         """Write it."""
         await writer.write(self._handed.data)
         self._connection.delivered(self._handed)
+
+
+def _stands(body: Handed | None) -> bool:
+    """Whether a request stays open for what may come: its stream is no answer that has begun."""
+    if body is None or b"subscriptions/" not in body.data:
+        return False
+    read = parse_message(body.data)
+    return isinstance(read, Message) and read.method in STANDING_METHODS
 
 
 def _read(raw: bytes) -> str:

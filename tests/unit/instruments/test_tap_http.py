@@ -410,3 +410,20 @@ async def test_a_result_of_fifty_megabytes_passes_whole() -> None:
         reply = await bench.ask(request(1, "tools/call", {"name": "big"}))
     assert reply.body == b"data: " + body + b"\n\n" and bench.faults == []
     assert bench.journal.of("mcp.received")[0].body["payload"]["size"] == len(body)
+
+
+@pytest.mark.parametrize(("method", "blamed"), [("subscriptions/listen", False), ("tools/list", True)])
+async def test_a_stream_that_stands_open_for_news_may_be_silent(method: str, blamed: bool) -> None:
+    ended = asyncio.Event()
+
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: here\n\n")
+        await writer.drain()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), 1.0)
+
+    async with upstream(talk) as (url, _), tapped(url=url, limits=QUICKLY._replace(idle_s=0.2)) as bench:
+        with suppress(http.client.HTTPException, ConnectionError):
+            await bench.ask(request(1, method))
+        ended.set()
+        assert any("nothing more came" in message for _, _, message in bench.faults) is blamed
