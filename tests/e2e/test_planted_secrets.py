@@ -168,6 +168,7 @@ def test_a_secret_that_is_written_out_is_refused_before_anything_is_kept(say: Sa
 
 
 @pytest.mark.e2e
+@pytest.mark.slow
 def test_gw_01_every_way_to_write_goes_through_the_replacement(say: Say, tmp_path: Path) -> None:
     """Known of recorders: a second way to save, without the redaction. Here each is taken, and a key comes back."""
     case, plan, first, again = case_in(tmp_path), tmp_path / "behaviours.json", tmp_path / "first", tmp_path / "again"
