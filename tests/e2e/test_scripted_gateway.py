@@ -130,7 +130,7 @@ def test_a_declared_fault_that_nothing_follows_blocks_and_says_that_it_was_decla
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["slow:50ms@2", "cut@2", "500@1"])
 def test_a_series_with_declared_faults_runs_again_from_its_recording(fault: str, tmp_path: Path) -> None:
-    more = ["--model-fault", fault, "--param", "stream=true"]
+    more = ["--model-fault", fault, "--param", "stream=true", "--conditions", "baseline,manipulated"]
     first = run("cascade-memo", tmp_path / "old", "obedient", *more)
     again = run("cascade-memo", tmp_path / "new", "obedient", *more, "--replay", str(tmp_path / "old"))
     assert facts(again) == facts(first)
