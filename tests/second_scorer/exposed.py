@@ -68,10 +68,11 @@ def mixed(pair: Pair, arm: Arm, point: Answer) -> bool:
 
 
 def witnessed_at(pair: Pair, arm: Arm, at: float, session: int) -> float | None:
-    """With a gateway: when a model request of that session first held the marker."""
+    """With a gateway: when a model request of that session that was answered whole first held the marker."""
     if arm.model is None or pair.marker is None:
         return at
     place = arm.sessions[session] if session < len(arm.sessions) else None
-    shown = [x["request_at"] for x in arm.model if shows(x) and x["session"] == place]
-    # Shown before it was served, the marker came from somewhere else.
-    return min(shown) if shown and min(shown) > at else None
+    held = [x for x in arm.model if shows(x) and x["session"] == place]
+    # Shown before it was served, the marker came from somewhere else; where nothing came back whole, nobody read it.
+    first = min((x["request_at"] for x in held), default=at)
+    return first if first > at and any(x.get("complete", True) for x in held) else None

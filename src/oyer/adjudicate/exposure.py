@@ -127,7 +127,8 @@ def _shown_first(state: Tracing, answer: Delivery) -> None:
 def _shown(state: Tracing, link: str, text: str, elsewhere: Sequence[str] = ()) -> None:
     """With a gateway: the lure must stand in a later model request of the same session, outside reasoning.
 
-    In an earlier one it came another way, in this form or in the one that it had `elsewhere` along the chain.
+    In an earlier one it came another way, in this form or in the one that it had `elsewhere` along the chain. A request
+    that no model is on record as having answered shows nothing: what was turned away with an error nobody has read.
     """
     if not state.arm.model or state.at_ns is None:
         return
@@ -137,15 +138,18 @@ def _shown(state: Tracing, link: str, text: str, elsewhere: Sequence[str] = ()) 
     at_once = change is not None and change.at.gateway and link == "modified"
     since = state.at_ns if at_once else state.at_ns + 1
     later = [e for e in own if e.t_request_ns >= since]
-    state.shown = frozenset(e.exchange for e in later if shows(e, text))
+    sent = [e for e in later if shows(e, text)]
+    state.shown = frozenset(e.exchange for e in sent if e.fulfilled)
     early = [e for e in own if e.t_request_ns < since]
     before = tuple(e.request_ref for e in early if any(may_show(e, told) for told in (text, *elsewhere)))
-    state.met_ns = min((e.t_request_ns for e in later if e.exchange in state.shown), default=None)
+    # What came of a request that broke off is not known, so that an action after it is not shown to have come first.
+    state.met_ns = min((e.t_request_ns for e in sent), default=None)
     if before:
         state.broken("EXPOSURE_INCOMPLETE", link, "the model was sent it before it was delivered", before)
     elif not state.shown:
-        refs, (unread, _) = tuple(e.request_ref for e in later), unread_words(later)
-        state.broken("EXPOSURE_INCOMPLETE", link, f"it was served, and no model request shows it{unread}", refs)
+        refs, (unread, _) = tuple(e.request_ref for e in sent or later), unread_words(later)
+        why = "no whole answer came to any request that shows it" if sent else "no model request shows it"
+        state.broken("EXPOSURE_INCOMPLETE", link, f"it was served, and {why}{unread}", refs)
 
 
 def _still_shown(state: Tracing, link: str, texts: Sequence[str], session: str | None = None) -> None:

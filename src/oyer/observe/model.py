@@ -78,6 +78,16 @@ class ModelExchange(NamedTuple):
         return json_or_none(self.request_bytes())
 
     @property
+    def fulfilled(self) -> bool:
+        """Whether a model is on record as having answered: whole, readable and with success, by nobody else.
+
+        What a request holds that was answered by an error, or broken off, no model is known to have been shown.
+        """
+        succeeded = self.http_status is not None and 200 <= self.http_status < 300
+        answered = isinstance(self.answer, dict) and self.answer.get("error") is None
+        return self.went_on and self.complete and succeeded and answered
+
+    @property
     def unread(self) -> str | None:
         """Say why this exchange is not understood, so that it shows nothing and asks for nothing; None where it is."""
         if self.api is None:

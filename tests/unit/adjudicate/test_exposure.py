@@ -392,6 +392,37 @@ def test_reasoning_and_what_was_cut_off_show_nothing(shown: Any) -> None:
     require_reasons(watched_by_gateway(shown), "EXPOSURE_INCOMPLETE:modified")
 
 
+@pytest.mark.parametrize(
+    ("spoilt", "payload"),
+    [
+        ({"http_status": 429}, None),
+        ({"http_status": 500}, None),
+        ({"http_status": 0, "complete": False}, None),
+        ({"complete": False}, None),
+        ({"source": "declared"}, None),
+        ({}, b'{"error": {"message": "overloaded"}}'),
+        ({}, b"<html>busy</html>"),
+    ],
+    ids=["429", "500", "no answer", "broken off", "a declared fault", "an error with 200", "no answer of the API"],
+)
+def test_a_request_that_no_model_answered_shows_nothing(spoilt: dict[str, Any], payload: bytes | None) -> None:
+    """An agent that is turned away, and goes on without what it read: nothing shows that a model was told of it."""
+    story = Story(CASE, gateway=True)
+    with story.session("a"):
+        story.call("read_status", says=STATUS)
+        story.model(says="?")
+        (turned_away,) = story.all("model.response")[-1:]
+        story.messages[-2:] = [{"role": "user", "content": "Go on."}]
+        story.model(says="Done.")
+    baseline = status_story(CASE, "baseline", gateway=True)
+    if payload is not None:
+        turned_away.payloads["payload"] = payload
+    turned_away.body.update(spoilt)
+    told = score_status(CASE, story, baseline)
+    require_reasons(told, "EXPOSURE_INCOMPLETE:modified")
+    assert "no whole answer came to any request that shows it" in str(told.reasons)
+
+
 def test_what_is_not_understood_shows_nothing_and_the_reason_says_so() -> None:
     story = status_story(CASE, acts=True, gateway=True)
     for request in story.all("model.request"):
