@@ -31,6 +31,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+from oyer.engine.place import bridge_to
 from oyer.evidence import Chain, Envelope, Redactor
 from oyer.host import base_environment, boot_id, open_run_dir, stamp
 from oyer.instruments import DeclaredEdit, Tap, TapLimits, TappedServer, TapRules
@@ -46,7 +47,6 @@ SOURCES = HERE.parent / "src"
 SERVER = [sys.executable, "-I", "-S", str(HERE / "ways" / "server.py")]
 FORWARDER = [sys.executable, str(HERE / "ways" / "forwarders.py")]
 RELAY = [sys.executable, "-I", "-S", str(SOURCES / "oyer" / "programs" / "relay.py")]
-BRIDGE = (sys.executable, "-P", "-m", "oyer.programs.http_bridge", str(1 << 26))
 BATCH, AT_ONCE = 25, 16
 EDIT = Edit("append_text", {"text": "!"})
 CHANGED = TapRules(edit=DeclaredEdit("bench", Selector("echo", tool="echo", occurrence="every"), EDIT))
@@ -195,7 +195,7 @@ async def across_ways(lab: Harness, libraries: bool) -> dict[str, Spec | str]:
     ways: dict[str, Spec | str] = {
         DIRECT: {"url": url},
         BARE: {"url": await lab.served([*FORWARDER, "--http", url])},
-        "tap and bridge": await lab.stream_tap((*BRIDGE, url), TapRules(), TapRules()),
+        "tap and bridge": await lab.stream_tap(bridge_to(url, 1 << 26, "http"), TapRules(), TapRules()),
     }
     if not libraries:
         return ways
@@ -303,7 +303,7 @@ async def run(kind: str, rounds: int, libraries: bool) -> None:
 def main() -> None:
     """Start what the arguments ask for."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--only", choices=list(WAYS))
     parser.add_argument("--own", action="store_true", help="leave the proxies of libraries out")
     parser.add_argument("--install", action="store_true")
