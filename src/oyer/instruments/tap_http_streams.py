@@ -9,11 +9,12 @@ Source: MCP transports 2024-11-05, HTTP with SSE.
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from aiohttp import web
 
 from oyer.instruments.tap_http_connection import HttpConnection
+from oyer.protocol import as_target
 
 __all__ = ["Endpoints"]
 
@@ -36,7 +37,7 @@ class Endpoints:
         """
         if sum(named[0] is connection for named in self._named.values()) >= _MOST_NAMED:
             return None
-        whole = urlsplit(urljoin(url, told.decode("utf-8", "replace")))
+        whole = urlsplit(urljoin(url, as_target(told.decode("utf-8", "replace"))))
         here = urlsplit(url)
         if (whole.scheme, whole.netloc) != (here.scheme, here.netloc):
             return None
@@ -48,7 +49,11 @@ class Endpoints:
 
     def find(self, raw_path: str) -> tuple[HttpConnection, str] | None:
         """Return whose address this is, and the server's own in its place."""
-        return self._named.get(raw_path)
+        found = self._named.get(raw_path)
+        if found is not None:
+            return found
+        plain = unquote(raw_path)  # clients differ in what they encode
+        return next((named for place, named in self._named.items() if unquote(place) == plain), None)
 
     def stream_of(self, connection: HttpConnection) -> web.StreamResponse | None:
         """Return the stream on which its answers come, None where each request has its own answer."""

@@ -13,7 +13,8 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Final
 
 from oyer.programs.wire import Wire, WireFailed, is_stream, note, requests_in
@@ -21,6 +22,7 @@ from oyer.protocol import (
     SESSION_HEADER,
     VERSION_HEADER,
     Message,
+    SseEvent,
     id_key,
     marked_arguments,
     mirrored_headers,
@@ -33,6 +35,7 @@ __all__ = ["HttpWire", "OlderTransportError"]
 
 _READ_BYTES: Final = 65536
 _RETRY_MS: Final = 1000
+_LEAST_RETRY_MS: Final = 20
 _RESUMED_IN_VAIN: Final = 2
 _OLDER: Final = frozenset({400, 404, 405})
 _GREETINGS: Final = frozenset({"initialize", "server/discover"})
@@ -53,10 +56,29 @@ class _Post:
         self.modern = modern
         self.cancelled = False
         self.waits = {id_key(part.id) for part in requests_in(message)}
+        self.asked = frozenset(self.waits)
+        self.settled = threading.Event()
+        self.refusal: OlderTransportError | None = None
 
     def cut(self) -> None:
         """Close the stream, which from 2026-07-28 on is how a request is given up."""
         self._socket.shutdown(socket.SHUT_RDWR)
+
+
+class _Place:
+    """Where a stream was: the id of its last event, how many had one, and how long to wait when it ends."""
+
+    def __init__(self) -> None:
+        self.last: str | None = None
+        self.marks = 0
+        self.retry_ms = _RETRY_MS
+
+    def note(self, event: SseEvent) -> None:
+        if event.id is not None:
+            self.last = event.id or None  # an empty one takes back what was said before
+            self.marks += 1
+        if event.retry_ms is not None:
+            self.retry_ms = event.retry_ms
 
 
 class HttpWire(Wire):
@@ -94,16 +116,22 @@ class HttpWire(Wire):
         try:
             post.connection.request("POST", self._target, body, headers)
         except (OSError, ValueError) as error:
-            self.fail(f"the server could not be reached: {type(error).__name__}: {error}")
+            self.fail(f"the request could not be sent: {type(error).__name__}: {error}")
         for waiting in post.waits:
             self._open[waiting] = post
-        if not post.waits or (message is not None and message.method in _GREETINGS):
+        if not post.asked:
             self._answer(post)
         else:
             self._threads = {thread: other for thread, other in self._threads.items() if thread.is_alive()}
-            thread = threading.Thread(target=self._answer, args=(post,), daemon=True)
+            thread = threading.Thread(target=self._answer_apart, args=(post,), daemon=True)
             self._threads[thread] = post
             thread.start()
+        if post.asked and message is not None and message.method in _GREETINGS:
+            post.settled.wait()  # for its answer, not for the end of its stream, which a server may leave open
+            if post.refusal is not None:
+                raise post.refusal
+            if self._failed:
+                raise WireFailed
         if message is not None and message.method == "notifications/initialized" and not self._listens:
             self._listens = True
             threading.Thread(target=self._listen, daemon=True).start()
@@ -112,7 +140,7 @@ class HttpWire(Wire):
         """Wait a moment for what is under way, then end the session."""
         until = time.monotonic() + limit_s
         for thread, post in self._threads.items():
-            if not post.cancelled:
+            if not post.cancelled and not post.settled.is_set():
                 thread.join(max(0.0, until - time.monotonic()))
         self._left.set()
         if self._session is None or self._failed:
@@ -126,22 +154,26 @@ class HttpWire(Wire):
 
     # -- one exchange -------------------------------------------------------------------------------------
 
+    def _answer_apart(self, post: _Post) -> None:
+        with suppress(WireFailed):  # why was told
+            self._answer(post)
+
     def _answer(self, post: _Post) -> None:
         try:
             self._read_answer(post)
-        except OlderTransportError:
-            raise
+        except OlderTransportError as refusal:
+            post.refusal = refusal
         except WireFailed:
-            if threading.current_thread() in self._threads:
-                return
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends the connection and is told
             if not post.cancelled and not self._left.is_set():
                 self.fail(f"the exchange broke off: {type(error).__name__}: {error}")
         finally:
-            for waiting in [key for key, other in self._open.items() if other is post]:
-                self._open.pop(waiting, None)
+            for waiting in post.asked:
+                if self._open.get(waiting) is post:
+                    self._open.pop(waiting, None)
             post.connection.close()
+            post.settled.set()
 
     def _read_answer(self, post: _Post) -> None:
         response = post.connection.getresponse()
@@ -172,6 +204,8 @@ class HttpWire(Wire):
         if post is not None:
             self._take(data, post)
         self.write(data)
+        if post is not None and not post.waits:
+            post.settled.set()
 
     def _take(self, data: bytes, post: _Post) -> None:
         """Note what an answer says that later requests depend on, and that it came."""
@@ -197,55 +231,66 @@ class HttpWire(Wire):
 
     def _read_stream(self, response: Any, post: _Post) -> None:
         """Pass a stream's messages on; one that ends early is taken up again after its last event, if it has ids."""
-        last, retry_ms = self._events(response, post)
+        place = _Place()
+        self._events_until_broken(response, post, place)
         in_vain = 0
-        while post.waits and last is not None and not post.cancelled and in_vain < _RESUMED_IN_VAIN:
-            time.sleep(retry_ms / 1000)
-            note(f"a stream ended before its answer and is taken up after event {last}")
-            again = self._get(last)
-            if not is_stream(again):
-                self.fail(f"the server answered {again.status} {again.reason} to a stream taken up again")
-            later, retry_ms = self._events(again, post, retry_ms)
-            in_vain = in_vain + 1 if later is None else 0
-            last = later or last
+        while post.waits and place.last is not None and not post.cancelled and in_vain < _RESUMED_IN_VAIN:
+            time.sleep(place.retry_ms / 1000)
+            note(f"a stream ended before its answer and is taken up after event {place.last}")
+            marks = place.marks
+            with self._get(place.last) as again:
+                if not is_stream(again):
+                    self.fail(f"the server answered {again.status} {again.reason} to a stream taken up again")
+                self._events_until_broken(again, post, place)
+            in_vain = in_vain + 1 if place.marks == marks else 0
+
+    def _events_until_broken(self, response: Any, post: _Post, place: _Place) -> None:
+        """Pass a stream's messages on until it ends; how it ends means nothing where it can be taken up again."""
+        from http.client import HTTPException
+
+        try:
+            self._events(response, post, place)
+        except (OSError, HTTPException) as error:
+            if place.last is None or post.cancelled:
+                raise
+            note(f"a stream broke off: {type(error).__name__}: {error}")
 
     def _listen(self) -> None:
         """Read the stream on which a server says what nobody asked for, as long as it offers one."""
-        last: str | None = None
-        retry_ms, in_vain = _RETRY_MS, 0
+        place, in_vain = _Place(), 0
         while not self._left.is_set() and in_vain < _RESUMED_IN_VAIN:
             try:
-                response = self._get(last)
-                if not is_stream(response):
-                    if response.status != 405:  # which is how a server says that it has none
-                        note(f"the server answered {response.status} {response.reason} to a stream of its own")
-                    return
-                later, retry_ms = self._events(response, None, retry_ms)
-                last, in_vain = later or last, 0
+                with self._get(place.last) as response:
+                    if not is_stream(response):
+                        if response.status != 405:  # which is how a server says that it has none
+                            note(f"the server answered {response.status} {response.reason} to a stream of its own")
+                        return
+                    self._events(response, None, place)
+                in_vain = 0
             except Exception as error:  # noqa: BLE001 - told, and counted
                 if self._left.is_set():
                     return
                 note(f"the server's own stream broke off: {type(error).__name__}: {error}")
                 in_vain += 1
-            time.sleep(retry_ms / 1000)
+            time.sleep(max(place.retry_ms, _LEAST_RETRY_MS) / 1000)
 
-    def _get(self, last: str | None) -> Any:
-        headers = self._headers(None, accept="text/event-stream")
+    @contextmanager
+    def _get(self, last: str | None) -> Iterator[Any]:
+        headers: dict[str, Any] = dict(self._headers(None, accept="text/event-stream"))
         if last is not None:
-            headers["Last-Event-ID"] = last
+            headers["Last-Event-ID"] = last.encode()  # as it came: it may be any text
         connection = self.connect()
-        connection.request("GET", self._target, headers=headers)
-        return connection.getresponse()
+        with closing(connection):
+            connection.request("GET", self._target, headers=headers)
+            with connection.getresponse() as response:
+                yield response
 
-    def _events(self, response: Any, post: _Post | None, retry_ms: int = _RETRY_MS) -> tuple[str | None, int]:
-        """Pass on every message of one response; return the id of its last event and how long to wait afterwards."""
-        last = None
+    def _events(self, response: Any, post: _Post | None, place: _Place) -> None:
+        """Pass on every message of one response, and note where it is."""
         for event in self.events(response):
-            last = event.id or last
-            retry_ms = event.retry_ms if event.retry_ms is not None else retry_ms
+            place.note(event)
             if event.data and event.event == "message":
                 self._pass_on(event.data, post)
-        return last, retry_ms
 
     # -- odds and ends ------------------------------------------------------------------------------------
 

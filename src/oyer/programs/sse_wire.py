@@ -12,12 +12,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
 from oyer.programs.wire import Wire, WireFailed, is_stream
-from oyer.protocol import Message, parse_message, strip_terminator
+from oyer.protocol import Message, as_target, parse_message, strip_terminator
 
 __all__ = ["SseWire"]
 
@@ -58,7 +58,7 @@ class SseWire(Wire):
         try:
             connection.request("POST", self._endpoint, body, {"Content-Type": "application/json"})
         except (OSError, ValueError) as error:
-            self.fail(f"the server could not be reached: {type(error).__name__}: {error}")
+            self.fail(f"the request could not be sent: {type(error).__name__}: {error}")
         post = threading.Thread(target=self._guarded, args=(self._accepted, connection), daemon=True)
         post.start()
         post.join(_IN_ORDER_S)
@@ -92,6 +92,10 @@ class SseWire(Wire):
         """Read the stream to its end, which is the end of the session."""
         stream = self.connect()
         self._socket = stream.sock
+        with closing(stream):
+            self._read(stream)
+
+    def _read(self, stream: Any) -> None:
         stream.request("GET", self._target, headers={"Accept": "text/event-stream", "Cache-Control": "no-store"})
         response = stream.getresponse()
         if not is_stream(response):
@@ -107,7 +111,7 @@ class SseWire(Wire):
 
     def _addressed(self, told: str) -> str:
         """Return the target of the posts. Another origin is none: what a stream says must not lead elsewhere."""
-        parts = urlsplit(urljoin(self.url, told))
+        parts = urlsplit(urljoin(self.url, as_target(told)))
         port = parts.port or (443 if parts.scheme == "https" else 80)
         if (parts.scheme == "https", parts.hostname, port) != (self._secure, *self.address):
             self.fail(f"the server named another origin for what is posted: {told[:200]}")

@@ -61,6 +61,9 @@ class Wire:
         """Fail because of a status. `to` says what was refused where it was not a message."""
         shown, left = body[:_SHOWN_BYTES].decode("utf-8", "replace"), len(body) - _SHOWN_BYTES
         more = f" [... {left} bytes cut ...]" if left > 0 else ""
+        place = response.getheader("Location") if 300 <= response.status < 400 else None
+        if place is not None:
+            to += f", which leads to {place[:200]} and is not followed (declare the address that answers)"
         self.fail(f"the server answered {response.status} {response.reason}{to}: {shown}{more}")
 
     def connect(self, limit_s: float = _CONNECT_S) -> Any:
@@ -77,8 +80,16 @@ class Wire:
         return connection
 
     def body(self, response: Any) -> bytes:
-        """Read a body, but no further than one byte beyond the bound: whoever reads our output says that it is."""
-        return bytes(response.read(self._max_bytes + 1))
+        """Read a body, but no further than one byte beyond the bound: whoever reads our output says that it is.
+
+        Raises: http.client.IncompleteRead where less came than was announced.
+        """
+        import http.client
+
+        data = bytes(response.read(self._max_bytes + 1))
+        if response.length and len(data) <= self._max_bytes:  # read in part, the library says nothing of the rest
+            raise http.client.IncompleteRead(data, response.length)
+        return data
 
     def events(self, response: Any) -> Iterator[SseEvent]:
         """Give each event of a stream when it is whole. What is beyond the bound is written as it is, and ends it."""

@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from oyer.protocol.mcp_http import (
         SESSION_HEADER,
         VERSION_HEADER,
+        as_target,
         header_value,
         marked_arguments,
         mirrored_headers,
@@ -220,6 +221,7 @@ __all__ = [
     "api_of",
     "apply_edit",
     "approval",
+    "as_target",
     "change_results",
     "changed_tools",
     "check_schema",
@@ -280,7 +282,7 @@ _HOMES = {
     "mcp_client": """
         CallFailed ClientEvent McpClient PageListed Ready ServerAsked ServerNotified ToolReturned ToolsListed
         tool_text""",
-    "mcp_http": "SESSION_HEADER VERSION_HEADER header_value marked_arguments mirrored_headers modern_version",
+    "mcp_http": "SESSION_HEADER VERSION_HEADER as_target header_value marked_arguments mirrored_headers modern_version",
     "mcp_names": "SUBSCRIPTION_ID",
     "mcp_server": "Tool ToolFunction ToolServer tool_error",
     "model_api": "AskedCall Defect ModelApi Reasoning SseReader read_answer sse_data",

@@ -10,12 +10,21 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
+from urllib.parse import quote
 
 from oyer.protocol.frames import Message
 from oyer.protocol.jsonvalue import JsonNumber, JsonValue
 from oyer.protocol.mcp_names import HANDSHAKE_VERSIONS, PROTOCOL_VERSION
 
-__all__ = ["SESSION_HEADER", "VERSION_HEADER", "header_value", "marked_arguments", "mirrored_headers", "modern_version"]
+__all__ = [
+    "SESSION_HEADER",
+    "VERSION_HEADER",
+    "as_target",
+    "header_value",
+    "marked_arguments",
+    "mirrored_headers",
+    "modern_version",
+]
 
 SESSION_HEADER = "Mcp-Session-Id"
 VERSION_HEADER = "MCP-Protocol-Version"
@@ -66,6 +75,14 @@ def marked_arguments(answer: Message) -> dict[str, Marks]:
         if isinstance(tool, dict) and isinstance(name, str):
             found[name] = dict(_marks(tool.get("inputSchema"), ()))
     return found
+
+
+def as_target(place: str) -> str:
+    """Return a path with its query as it stands in a request: what may not stand there is percent-encoded.
+
+    Source: WHATWG URL, percent-encoded bytes.
+    """
+    return quote(place, safe="%/:#=&?~+!$,;'()*@[]|^`{}\\-._")
 
 
 def header_value(text: str) -> str:
