@@ -25,6 +25,7 @@ _READ_BYTES: Final = 65536
 _SPACES: Final = bytes.maketrans(b"\r\n", b"  ")
 _SHOWN_BYTES: Final = 500
 _KEPT_STREAMS: Final = 64
+_LAST_WORDS_S: Final = 1.0
 
 
 class DoorSession:
@@ -41,7 +42,8 @@ class DoorSession:
         self._opened = 0
         self.own = Channel([])
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def write(self, body: bytes) -> None:
         """Write one line to the server."""
@@ -59,6 +61,10 @@ class DoorSession:
     def is_asked(self, requests: list[Message]) -> bool:
         """Whether an id of these is under way."""
         return any(request.id_key in self._asked for request in requests)
+
+    def has(self, request: JsonValue) -> bool:
+        """Whether the request with this id is under way."""
+        return id_key(request) in self._asked
 
     def ask(self, requests: list[Message]) -> Channel:
         """Open the channel of some requests, before they are written."""
@@ -99,8 +105,10 @@ class DoorSession:
                 self._process.stdin.close()
 
     def wait(self) -> int:
-        """Wait until it has ended; return its exit code."""
-        return self._process.wait()
+        """Wait until it has ended and its last words were read; return its exit code."""
+        code = self._process.wait()
+        self._reader.join(_LAST_WORDS_S)  # something that it started may hold its output open for ever
+        return code
 
     def _read(self) -> None:
         out = self._process.stdout
@@ -170,7 +178,7 @@ class Sessions:
     def __init__(self, command: list[str], max_bytes: int, on_failed: Callable[[str], None]) -> None:
         self._command, self._max_bytes, self._on_failed = command, max_bytes, on_failed
         self._named: dict[str, DoorSession] = {}
-        self._nameless: list[DoorSession] = []
+        self._nameless: dict[bool, list[DoorSession]] = {False: [], True: []}
         self._lock = threading.Lock()
 
     def open(self) -> tuple[str, DoorSession]:
@@ -187,18 +195,26 @@ class Sessions:
         """Return a session that ends."""
         return self._named.pop(name, None)
 
-    def without(self, requests: list[Message]) -> tuple[DoorSession, Channel | None]:
-        """Ask without a session: one process for all, and another one only while ids would meet in it."""
+    def without(
+        self, requests: list[Message], *, odd: bool = False, about: JsonValue = None
+    ) -> tuple[DoorSession, Channel | None]:
+        """Ask without a session: one process for all, and another one only while ids would meet in it.
+
+        What is `odd` for the era without sessions is asked of other processes: a server may take the first request for
+        the sign of an era. `about` is the id of a request that a notification is about.
+        """
         with self._lock:
-            session = next((each for each in self._nameless if not each.is_asked(requests)), None)
+            alike = self._nameless[odd]
+            asked = [each for kind in self._nameless.values() for each in kind if about is not None and each.has(about)]
+            session = next(iter([*asked, *(each for each in alike if not each.is_asked(requests))]), None)
             if session is None:
                 session = self._start()
-                self._nameless.append(session)
+                alike.append(session)
             return session, session.ask(requests) if requests else None
 
     def end(self) -> int:
         """Ask them all to end and wait until they have; return the worst exit code."""
-        every = (*self._named.values(), *self._nameless)
+        every = (*self._named.values(), *self._nameless[False], *self._nameless[True])
         for session in every:
             session.end()
         return max((session.wait() for session in every), key=abs, default=0)

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 __all__ = ["Client", "Request", "listen"]
 
 _READ_BYTES: Final = 65536
-_MAX_HEAD_BYTES: Final = 65536
+_MAX_HEAD_BYTES: Final = 64 * 1024 * 1024  # the tap bounds each header and their number
 _BACKLOG: Final = 256
 _PHRASES: Final = {
     200: "OK",

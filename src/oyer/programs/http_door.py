@@ -24,7 +24,15 @@ from oyer.programs.door_channel import Channel, Reader
 from oyer.programs.door_session import DoorSession, Sessions
 from oyer.programs.door_wire import Client, Request, listen
 from oyer.programs.wire import note, requests_in
-from oyer.protocol import SESSION_HEADER, VERSION_HEADER, Message, encode_message, modern_version, parse_message
+from oyer.protocol import (
+    SESSION_HEADER,
+    VERSION_HEADER,
+    JsonValue,
+    Message,
+    encode_message,
+    modern_version,
+    parse_message,
+)
 
 __all__ = ["Door", "main"]
 
@@ -88,15 +96,16 @@ class Door:
             name, session = self._sessions.open()
             headers = ((SESSION_HEADER, name),)
         elif _needs_none(request, message):
-            session, channel = self._sessions.without(requests)
+            odd = any(modern_version(each) is None for each in requests)
+            session, channel = self._sessions.without(requests, odd=odd, about=_cancelled(message))
         else:
             client.say(400, b"a session is needed", _TEXT)
             return
         if session is None:
             client.say(404, _UNKNOWN, _TEXT)
         elif not requests:
-            if message is not None and message.method == "notifications/cancelled":
-                _heed(session, message)
+            if (given_up := _cancelled(message)) is not None:
+                session.give_up(given_up)
             session.write(request.body)
             client.say(202)
         else:
@@ -179,11 +188,11 @@ def _needs_none(request: Request, message: Message | None) -> bool:
     return by_header >= _FIRST_WITHOUT or (message is not None and modern_version(message) is not None)
 
 
-def _heed(session: DoorSession, cancellation: Message) -> None:
-    """Take note of a cancellation, which is passed on as it is."""
-    params = cancellation.params
-    if isinstance(params, dict):
-        session.give_up(params.get("requestId"))
+def _cancelled(message: Message | None) -> JsonValue:
+    """Return the id of the request that a message gives up, None where it gives up none; it is passed on as it is."""
+    gives_up = message is not None and message.method == "notifications/cancelled"
+    params = message.params if message is not None and gives_up else None
+    return params.get("requestId") if isinstance(params, dict) else None
 
 
 def _give_up(session: DoorSession, channel: Channel, requests: list[Message]) -> None:

@@ -255,3 +255,48 @@ def test_a_line_that_is_no_message_is_told_and_the_end_of_input_is_the_servers_t
         code, stderr = at.end()
         assert (code, "a line of the server is no message: b'hello'" in stderr) == (5, True)
         waits.leave()
+
+
+ODD_FIRST = r"""
+import json, sys
+era = None
+for line in sys.stdin:
+    asked = json.loads(line)
+    meta = (asked.get("params") or {}).get("_meta") or {}
+    era = era or ("modern" if "io.modelcontextprotocol/protocolVersion" in meta else "older")
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {"era": era}}), flush=True)
+"""
+MODERN = {"MCP_Protocol_Version": "2026-07-28"}
+
+
+def test_an_odd_first_request_decides_the_era_for_nobody_else(tmp_path: Path) -> None:
+    with door(tmp_path, sys.executable, "-c", ODD_FIRST) as at:
+        assert at.post(request(1, "tools/list"), **MODERN).events()[0]["result"] == {"era": "older"}
+        assert at.post(call(1, "x", **META), **MODERN).events()[0]["result"] == {"era": "modern"}
+        assert at.post(request(2, "tools/list"), **MODERN).events()[0]["result"] == {"era": "older"}
+        assert at.end() == (0, "")
+
+
+def test_a_cancellation_reaches_the_process_that_was_asked(tmp_path: Path) -> None:
+    with door(tmp_path) as at:
+        waits = [at.post(call(1, "wait", **META), **MODERN)]
+        at.reached('"wait"')
+        waits.append(at.post(call(2, "wait", **META), **MODERN))
+        other = at.post(call(1, "x", **META), **MODERN)  # in another process, since the id is under way
+        assert other.events()[0]["id"] == 1
+        cancel = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"_meta":%s}}'
+        assert at.post(cancel % json.dumps(META).encode(), **MODERN).status == 202
+        lines = [json.loads(line) for line in at.reached("notifications/cancelled")]
+        assert [line["params"]["requestId"] for line in lines if "cancelled" in line["method"]] == [2]
+
+
+@pytest.mark.parametrize("named", [[1], {"a": 1}, None, 1.5, True, "\ud800"])
+def test_what_is_given_up_may_be_called_anything(tmp_path: Path, named: Any) -> None:
+    with door(tmp_path) as at:
+        session = at.greet()
+        told = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": named}}
+        assert at.post(json.dumps(told).encode(), **session).status == 202
+        odd = {"jsonrpc": "2.0", "id": named, "method": "ping"}
+        at.post(json.dumps(odd).encode(), **session).leave()
+        assert at.post(request(7, "ping"), **session).events()[-1]["id"] == 7
