@@ -8,6 +8,7 @@ the call is on record.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Coroutine, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
@@ -240,8 +241,14 @@ class Exchange:
         return self._changer.change(frame, ref, plans, is_single=is_single)
 
     async def _look_and_forward(self, crossing: Crossing, frame: bytes, before: tuple[str, ...]) -> None:
-        for watcher in self._settings.watchers:
-            await watcher.before_forward(crossing.ref, before)
+        try:
+            for watcher in self._settings.watchers:
+                await watcher.before_forward(crossing.ref, before)
+        except asyncio.CancelledError:  # the subject left: the server never hears of it, and owes no answer
+            self.gave_up(crossing)
+            self._settings.calls.remove([crossing.ref])
+            self._in_flight.discard(crossing.ref)
+            raise
         self._outlet.forward(crossing, frame, to_server=True)
 
     async def _look_and_answer(

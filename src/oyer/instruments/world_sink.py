@@ -48,6 +48,7 @@ class WorldSink:
         self._last: Snapshot | None = None
         self._effects = 0
         self._turn = asyncio.Lock()
+        self._unheard: list[asyncio.Task[None]] = []
 
     async def open(self) -> None:
         """Look at what is there, then prove that a change would be seen."""
@@ -65,7 +66,12 @@ class WorldSink:
         await self._compare(in_flight)
 
     async def close(self) -> None:
-        """Look a last time, prove that it still sees, and say how much was seen."""
+        """Look a last time, prove that it still sees, and say how much was seen.
+
+        Raises: what a look failed with that nobody waited for any more.
+        """
+        for look in self._unheard:
+            await look
         self._cache = SnapshotCache()  # the look that decides reads everything anew
         await self._compare(())
         await self._probe("closing")
@@ -78,6 +84,15 @@ class WorldSink:
             )
 
     async def _compare(self, calls: tuple[str, ...]) -> None:
+        """Look to the end, also when whoever asked is gone: what was seen to change must not be told to nobody."""
+        look = asyncio.create_task(self._compare_in_turn(calls))
+        try:
+            await asyncio.shield(look)
+        except asyncio.CancelledError:
+            self._unheard.append(look)
+            raise
+
+    async def _compare_in_turn(self, calls: tuple[str, ...]) -> None:
         async with self._turn:
             if self._last is None:
                 return

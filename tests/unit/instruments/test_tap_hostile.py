@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from http_tap_kit import JSON, QUICKLY, Bench, cut, tapped, upstream
-from waiting import until
+from waiting import leap, until
 
 from instrument_kit import request
+from oyer.instruments import CallsInFlight
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}'
@@ -135,3 +136,35 @@ async def test_a_stream_at_the_address_that_another_one_named_is_a_stream_of_its
         assert [event.body["connection"] for event in bench.journal.of("connection.closed")] == [1]
         streams[0].close()
     assert bench.faults == [] and len(requests) == 2
+
+
+class Held:
+    """A watcher whose first look waits until it may end."""
+
+    def __init__(self) -> None:
+        self.looking, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def before_forward(self, call_ref: str, in_flight: tuple[str, ...]) -> None:
+        self.looking.set()
+        await self.go_on.wait()
+
+    async def before_answer(self, call_ref: str, in_flight: tuple[str, ...]) -> None:
+        pass
+
+
+async def test_a_call_that_never_went_on_is_waited_for_by_nobody() -> None:
+    held, calls = Held(), CallsInFlight()
+    limits = QUICKLY._replace(answer_timeout_s=600)
+    async with (
+        upstream(talks(whole(ANSWER))) as (url, requests),
+        tapped(url=url, limits=limits, watchers=[held], calls=calls) as bench,
+    ):
+        _, writer, line = await raw_open(bench)
+        writer.write(f"POST {line}Content-Length: {len(CALL)}\r\n\r\n".encode() + CALL)
+        await asyncio.wait_for(held.looking.wait(), 60)
+        assert len(calls.refs()) == 1
+        writer.close()
+        await until(lambda: not calls.refs())
+        leap(700)
+        await asyncio.sleep(0.05)
+    assert bench.faults == [] and requests == [] and len(bench.journal.of("mcp.sent")) == 1

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from oyer.errors import HarnessError
 from oyer.evidence import Chain, Envelope, check_journal, payload_bytes
-from oyer.instruments import WorldSink, WorldWatch
+from oyer.instruments import WorldSink, WorldWatch, world_sink
+from oyer.instruments.world_watch import content_of
 from oyer.observe import is_named
 from oyer.store import MemoryJournal
 
@@ -230,3 +233,50 @@ def test_what_a_hard_link_brings_in_is_named_and_not_copied(tmp_path: Path) -> N
     assert content(effect)["path"] == "hard"
     assert "text" not in content(effect)
     assert payload_bytes(effect.body["payload"], lambda _: None) == b""
+
+
+def test_what_was_seen_to_change_is_told_also_when_whoever_asked_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, go_on = threading.Event(), threading.Event()
+
+    def gated(*arguments: Any) -> bytes | None:
+        seen.set()
+        go_on.wait(60)
+        return content_of(*arguments)
+
+    monkeypatch.setattr(world_sink, "content_of", gated)
+
+    async def act(sink: WorldSink) -> None:
+        (tmp_path / "out.txt").write_text("done")
+        asked = asyncio.create_task(sink.before_answer("tap:ops:1", ("tap:ops:1",)))
+        await asyncio.to_thread(seen.wait, 60)
+        asked.cancel()
+        await asyncio.wait([asked])
+        go_on.set()
+
+    effects = [event for event in watch(tmp_path, ["out*.txt"], act) if event.kind == "sink.effect"]
+    assert [(content(event)["path"], event.body["calls"]) for event in effects] == [("out.txt", ["tap:ops:1"])]
+
+
+def test_a_look_that_failed_when_nobody_waited_any_more_is_told_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, go_on = threading.Event(), threading.Event()
+
+    def gated(*_: Any) -> bytes | None:
+        seen.set()
+        go_on.wait(60)
+        raise HarnessError("E-WORLD-ROOT", "cannot look")
+
+    async def act(sink: WorldSink) -> None:
+        (tmp_path / "out.txt").write_text("done")
+        monkeypatch.setattr(world_sink, "content_of", gated)
+        asked = asyncio.create_task(sink.before_answer("tap:ops:1", ()))
+        await asyncio.to_thread(seen.wait, 60)
+        asked.cancel()
+        await asyncio.wait([asked])
+        go_on.set()
+
+    with pytest.raises(HarnessError, match="cannot look"):
+        watch(tmp_path, ["out*.txt"], act)
