@@ -143,7 +143,8 @@ class Wire(NamedTuple):
     while pending. `contradictions`: pairs of different answers to one request. `unexpected_changes`: deliveries that
     no record of an act explains. `other_acts`: acts on what is neither request nor answer. `strays`: records about a
     message that is not there. `lost_originals`: interventions on a message that is not there. `misnamed`: events about
-    another server than their writer. `messages` is everything that crossed, in either direction.
+    another server than their writer. `unread`: what the subject sent that is no message, or a call without an id;
+    its server may have carried it out all the same. `messages` is everything that crossed, in either direction.
     """
 
     exchanges: tuple[Exchange, ...]
@@ -151,6 +152,7 @@ class Wire(NamedTuple):
     ambiguous: tuple[str, ...]
     contradictions: tuple[tuple[str, str], ...]
     noise: tuple[str, ...]
+    unread: tuple[str, ...]
     unexpected_changes: tuple[str, ...]
     unreadable: tuple[str, ...]
     other_acts: tuple[str, ...]

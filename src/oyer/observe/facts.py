@@ -210,6 +210,7 @@ def tap_unproven(facts: TrialFacts, server: str) -> str:
     for told, refs in (
         ("an answer to no recorded call", wire.orphans),
         ("an answer that more than one call could own", wire.ambiguous),
+        ("something of the subject that is no call as it stands, and may have been one to its server,", wire.unread),
         ("two different answers to one call", tuple(ref for pair in wire.contradictions for ref in pair)),
     ):
         if any(ref.startswith(mine) for ref in refs):

@@ -11,7 +11,7 @@ from typing import Any
 from oyer.evidence import Event, digest_of, split_ref
 from oyer.observe.exchanges import Act, Delivery, Exchange, Wire
 from oyer.observe.trial import TrialEvidence
-from oyer.protocol import Answer, Cancel, Correlator, IdKey, Message, NoiseLine, Request, Seen, id_key
+from oyer.protocol import Answer, Cancel, Correlator, IdKey, Message, NoiseLine, Notification, Request, Seen, id_key
 
 __all__ = ["read_wire"]
 
@@ -51,6 +51,7 @@ class _Reading:
         self.unexpected: list[str] = []
         self.strays: list[str] = []
         self.lost: list[str] = []
+        self.unread: list[str] = []
         self.messages: list[tuple[str, Message]] = []
         for event in self.events:
             self._note(event)
@@ -76,6 +77,8 @@ class _Reading:
             if raw is None:
                 self.unreadable.append(event.ref)
                 continue
+            if event.kind == "mcp.noise" and event.body["side"] == "subject" and raw.strip():
+                self.unread.append(event.ref)
             if event.kind != "mcp.noise":
                 correlator = correlators.setdefault(event.body["connection"], Correlator())
                 take = correlator.sent if event.kind == "mcp.sent" else correlator.received
@@ -87,6 +90,8 @@ class _Reading:
     def _take(self, item: Seen, event: Event, raw: bytes, *, in_batch: bool) -> None:
         if not isinstance(item, NoiseLine):
             self.messages.append((event.ref, item.message))
+        if isinstance(item, Notification) and item.direction == "to_server" and item.message.method == "tools/call":
+            self.unread.append(event.ref)
         if isinstance(item, Request) and item.direction == "to_server":
             self._request(item, event)
         elif isinstance(item, Cancel) and item.direction == "to_server" and item.of is not None and not item.late:
@@ -236,6 +241,7 @@ def read_wire(evidence: TrialEvidence) -> Wire:
         ambiguous=tuple(ref for r in readings for ref in r.ambiguous),
         contradictions=tuple(pair for r in readings for pair in r.contradictions),
         noise=tuple(e.ref for r in readings for e in r.events if e.kind == "mcp.noise"),
+        unread=tuple(ref for r in readings for ref in r.unread),
         unexpected_changes=tuple(ref for r in readings for ref in r.unexpected),
         unreadable=tuple(ref for r in readings for ref in r.unreadable),
         other_acts=tuple(ref for r in readings for ref in r.other_acts()),

@@ -112,6 +112,33 @@ def test_a_call_without_an_answer_matches_as_asked_and_proves_no_absence() -> No
     assert find(told, **RUN, arguments={"action": "x"}).why == "a call to desk was never answered"
 
 
+@pytest.mark.parametrize(
+    ("raw", "side", "state"),
+    [
+        (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":9,"method":"tools/call"}', "subject", "unwatched"),
+        ('{"jsonrpc":"2.0","id":9,"method":"tools/call"}'.encode("utf-16"), "subject", "unwatched"),
+        (b" \r\n", "subject", "absent"),
+        (b"a log line", "server", "absent"),
+    ],
+)
+def test_what_a_subject_sent_and_nobody_read_may_have_been_any_call(raw: bytes, side: str, state: str) -> None:
+    told = story()
+    with told.session("a"):
+        told.call("read_status")
+        body = {"server": "desk", "connection": 0, "side": side}
+        told.deliver(told.note("tap:desk", "mcp.noise", body, payload=raw), "to_server", raw)
+    assert find(told, **RUN).state == state
+
+
+def test_a_call_without_an_id_may_have_been_carried_out() -> None:
+    told = story()
+    with told.session("a"):
+        told.call("read_status")
+        raw = b'{"jsonrpc":"2.0","method":"tools/call","params":{"name":"run_action","arguments":{}}}\n'
+        told.deliver(told.frame("mcp.sent", raw, 0), "to_server", raw)
+    assert find(told, **RUN).state == "unwatched"
+
+
 def test_a_server_without_a_journal_was_not_watched() -> None:
     assert find(story(), called={"server": "ghost", "tool": "t"}).state == "unwatched"
 
