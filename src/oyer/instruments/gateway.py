@@ -45,7 +45,7 @@ from oyer.instruments.gateway_keys import KEY_HEADERS, key_places, without_key
 from oyer.instruments.gateway_port import DEFAULT_LIMITS, GatewayDoor, GatewayLimits, Upstream
 from oyer.instruments.gateway_upstream import UpstreamClient
 from oyer.instruments.gateway_views import RequestView, view_request
-from oyer.instruments.http_listening import BoundedServer, go_ahead
+from oyer.instruments.http_listening import BoundedServer, go_ahead, target_of
 from oyer.instruments.ports import OnFault, Recorder
 from oyer.protocol import dumps
 from oyer.records import ModelFault
@@ -155,7 +155,7 @@ class RecordingGateway:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.headers.get("Host") != self._origin or "Origin" in request.headers:
             return _own(403, "this address is not for browsers or other hosts")
-        path, _, query = request.raw_path.partition("?")
+        path, _, query = target_of(request, self._origin).partition("?")
         if not path.startswith(self._root + "/"):
             return _own(404, "there is nothing here")
         try:

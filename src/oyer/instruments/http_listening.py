@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from aiohttp import http_exceptions, web
 
-__all__ = ["LONGEST_HEADER_BYTES", "MOST_HEADERS", "BoundedServer", "go_ahead"]
+__all__ = ["LONGEST_HEADER_BYTES", "MOST_HEADERS", "BoundedServer", "go_ahead", "target_of"]
 
 LONGEST_HEADER_BYTES: Final = 256 * 1024
 MOST_HEADERS: Final = 1000
@@ -54,6 +54,11 @@ class BoundedServer(web.Server):
 class _TurnedAway(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport.close()
+
+
+def target_of(request: web.BaseRequest, origin: str) -> str:
+    """Return path and query as they came, also where the whole address was asked for. Source: RFC 9112, 3.2.2."""
+    return request.raw_path.removeprefix(f"http://{origin}")
 
 
 async def go_ahead(request: web.BaseRequest) -> None:

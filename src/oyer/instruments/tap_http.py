@@ -19,7 +19,7 @@ from aiohttp import web
 
 from oyer.errors import HarnessError, OyerError
 from oyer.host import last_words, new_token
-from oyer.instruments.http_listening import BoundedServer, go_ahead
+from oyer.instruments.http_listening import BoundedServer, go_ahead, target_of
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
@@ -148,9 +148,10 @@ class HttpTap:
         foreign = request.headers.get("Origin") not in (None, f"http://{self._origin}")
         if request.headers.get("Host") != self._origin or foreign:
             return web.Response(status=403, text="this address is not for browsers or other hosts")
-        path, _, query = request.raw_path.partition("?")
+        target = target_of(request, self._origin)
+        path, _, query = target.partition("?")
         # A stream may be asked for where another one said to post: that is one more stream, and not what is posted.
-        named = self._endpoints.find(request.raw_path) if request.method != "GET" or path != self._place else None
+        named = self._endpoints.find(target) if request.method != "GET" or path != self._place else None
         if named is None and path != self._place:
             return web.Response(status=404, text="there is nothing here")
         try:

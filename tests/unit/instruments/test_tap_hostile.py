@@ -92,6 +92,23 @@ async def test_a_client_that_waits_to_be_told_to_go_on_is_told() -> None:
         assert requests[0].endswith(CALL) and b"expect" not in requests[0].lower()
 
 
+async def test_a_whole_address_is_a_target_too_and_garbage_is_nobodys_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with upstream(talks(whole(ANSWER))) as (url, requests), tapped(url=url) as bench:
+        for whose, status in ((bench.tap.url.split("/")[2], b"200"), ("evil.example", b"404")):
+            reader, writer, line = await raw_open(bench)
+            length = f"Content-Length: {len(CALL)}\r\n\r\n"
+            writer.write(f"POST http://{whose}{line}{length}".encode() + CALL)
+            assert (await asyncio.wait_for(reader.readuntil(b"\r\n"), 60)).split()[1] == status
+            writer.close()
+        reader, writer, _ = await raw_open(bench)
+        writer.write(b"\x16\x03\x01\x02\x00\r\n\r\n")
+        assert b" 400 " in await asyncio.wait_for(reader.readuntil(b"\r\n"), 60)
+        writer.close()
+    assert len(requests) == 1 and requests[0].startswith(b"POST /mcp%2Fx ") and caplog.records == []
+
+
 @pytest.mark.parametrize("size", [9_000, 60_000])
 async def test_long_headers_pass_both_ways(size: int) -> None:
     long = "a" * size
