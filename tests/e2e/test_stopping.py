@@ -16,11 +16,14 @@ from series_kit import failed_checks, ledger_of, packaged, peer, peer_case, run,
 
 from oyer.adjudicate import course_of, not_run_by
 from oyer.engine import SeriesOutcome, SubjectSpec
-from oyer.records import Order, Sequential, SeriesBudget
+from oyer.records import Attempts, Order, Sequential, SeriesBudget, SuiteCase, SuiteRepeat, TrialSuite
+from oyer.report import budget_words
 from oyer.stats import bernoulli_look, mcnemar_look
 from oyer.subjects import ModelSettings
 
 pytestmark = pytest.mark.e2e
+
+FAILS = {"status": 500, "body": {"error": {"message": "no"}}}
 
 
 def rule(**fields: Any) -> Sequential:
@@ -143,7 +146,50 @@ def test_a_budget_of_tokens_counts_what_ended_trials_reported(tmp_path: Path) ->
     forged.edit_ledger(lambda records: records[-2]["body"].update(seen=60))
     forged.reseal()
     (said,) = failed_checks(tmp_path / "forged")
-    assert "E-STOP-COUNTS" in said and "at 60 tokens, and its trials reported 45" in said
+    assert "E-STOP-COUNTS" in said and "at 60 tokens, and its trials used 45" in said
+
+
+@pytest.mark.parametrize("told", [{"text": "Nothing to do.", "usage": None}, FAILS])
+def test_a_budget_that_cannot_be_held_stops_and_says_so(tmp_path: Path, told: dict[str, Any]) -> None:
+    """Of the first trial it is not known what it used: counted as nothing, all six would run."""
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps([told]))
+    case = peer_case(tmp_path, peer("serves"))
+    with endpoint(answers) as url:
+        model = SubjectSpec("model", model=ModelSettings("small", url))
+        outcome = run([case], [model], tmp_path / "s", repeat=6, budget=SeriesBudget(tokens=40))
+    stop = outcome.course.budget
+    assert stop is not None and (stop.what, stop.limit, stop.seen, stop.unknown) == ("tokens", 40, 0, 1)
+    assert len(outcome.result.outcomes) == 1
+    assert "tokens 0 of 40 are known, and what 1 trial used is not" in budget_words(outcome.course)
+    assert failed_checks(outcome.path) == []
+    forged = Forger.copy(outcome.path, tmp_path / "forged")
+    forged.edit_ledger(lambda records: records[-2]["body"].update(seen=45, unknown=0))
+    forged.reseal()
+    (said,) = failed_checks(tmp_path / "forged")
+    assert "E-STOP-COUNTS" in said and "0 tokens and what is not known of 1 trials" in said
+
+
+def test_a_budget_counts_attempts_that_were_run_again(tmp_path: Path) -> None:
+    """The first attempt is blocked by an error that reports no usage; the one that counts reports 15 of 40."""
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps([FAILS, {"text": "Nothing to do."}]))
+    case = peer_case(tmp_path, peer("serves"))
+    with endpoint(answers) as url:
+        model = SubjectSpec("model", model=ModelSettings("small", url))
+        budget, most = SeriesBudget(tokens=40), Attempts(blocked=2)
+        repeat, listed = SuiteRepeat(fixed=3, budget=budget), (SuiteCase(case="peer"),)
+        suite = TrialSuite(oyer="TrialSuite@1", id="s", title="S", cases=listed, attempts=most, repeat=repeat)
+        outcome = run([case], [model], tmp_path / "s", repeat=3, budget=budget, suite=suite)
+    stop = outcome.course.budget
+    assert stop is not None and (stop.seen, stop.unknown) == (0, 1)
+    assert [one.status for one in outcome.result.outcomes.values()] == ["completed"]
+    assert failed_checks(outcome.path) == []
+
+
+def test_subjects_without_a_model_use_nothing_of_a_budget(tmp_path: Path) -> None:
+    outcome = ran(tmp_path, ["scripted:obedient"], None, repeat=2, budget=SeriesBudget(tokens=1))
+    assert outcome.course.budget is None and len(outcome.result.outcomes) == 2
 
 
 def test_a_plan_without_a_rule_has_the_ledger_it_always_had(tmp_path: Path) -> None:

@@ -79,12 +79,16 @@ class RuleStop(NamedTuple):
 
 
 class BudgetStop(NamedTuple):
-    """The line by which a budget stopped a series: what was used up, how much was allowed, and how much was seen."""
+    """The line by which a budget stopped a series: what was used up, how much was allowed, and how much was seen.
+
+    Of `unknown` trials it is not known what they used: a budget cannot be held beside them, however little was seen.
+    """
 
     what: str
     limit: int
     seen: int
     seq: int = 0
+    unknown: int = 0
 
 
 class Course(NamedTuple):

@@ -8,17 +8,16 @@ look that was not taken, nor take a look at less than whole units.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from oyer.adjudicate import Judges, looks_of, sides_of, stop_body, take_look, units_of
 from oyer.engine.opening import Opening
 from oyer.engine.request import RunRequest
 from oyer.evidence import LedgerCheck
 from oyer.host import reach
-from oyer.observe import TrialFacts, read_cost, read_measurements
 from oyer.records import PlannedTrial, Series
 from oyer.store import SeriesReader
-from oyer.verify import Growing, StoredTrials, parse_record
+from oyer.verify import Growing, Spent, parse_record, spent_in, used_by
 
 __all__ = ["Ruling"]
 
@@ -38,9 +37,8 @@ class Ruling:
         self._look = 0
         self._batch: Sequence[PlannedTrial] = ()
         self._begun: set[int] = set()
-        self._spent: tuple[str, int, int] | None = None
-        self._tokens: dict[str, int] = {}
-        self._costs: dict[str, int] = {}
+        self._spent: tuple[str, int] | None = None
+        self._used: dict[str, Mapping[str, int | None]] = {}
         self._since_s = time.monotonic()
         self._growing: Growing | None = None
 
@@ -63,7 +61,10 @@ class Ruling:
             yield self._batch
 
     def over_budget(self, planned: PlannedTrial) -> bool:
-        """Whether what was declared for the whole series is used up: asked before each unit, and then it stays so."""
+        """Whether what was declared for the whole series is used up: asked before each unit, and then it stays so.
+
+        It counts as used up where it is not known what a trial used: the next one may pass the bound unseen.
+        """
         if self._budget is None or self._spent is not None:
             return self._spent is not None
         unit = self._units[planned.trial]
@@ -72,9 +73,9 @@ class Ruling:
         self._begun.add(unit)
         limits = {"wall_s": self._budget.wall_s, "tokens": self._budget.tokens, "cost_usd_micros": self._budget.micros}
         for what, limit in limits.items():
-            seen = self._used(what)
-            if limit is not None and seen >= limit:
-                self._spent = what, limit, seen
+            if limit is not None and self._spent is None:
+                spent = self._sum(what)
+                self._spent = (what, limit) if spent.seen >= limit or spent.unknown else None
         return self._spent is not None
 
     def ended(self, planned: PlannedTrial) -> None:
@@ -82,10 +83,9 @@ class Ruling:
         if self._budget is None or (self._budget.tokens is None and self._budget.micros is None):
             return
         with SeriesReader(self._opening.store.root) as reader:
-            stored = StoredTrials(reader, self._manifest(reader), self._plan, self._ledger())
-            facts = TrialFacts(self._cases[planned.case], stored[planned.trial].evidence)
-            self._tokens[planned.trial] = read_measurements(facts)["tokens"].value or 0
-            self._costs[planned.trial] = read_cost(facts) or 0
+            states = self._opening.store.attempts[planned.trial]
+            manifest, case = self._manifest(reader), self._cases[planned.case]
+            self._used[planned.trial] = used_by(reader, manifest, self._plan, planned, case, states)
 
     def decide(self) -> bool:
         """Take the look that is due, or write down that the budget is used up; say whether the series goes on.
@@ -94,8 +94,11 @@ class Ruling:
         """
         store = self._opening.store
         if self._spent is not None:
-            what, limit, _ = self._spent
-            body = {"what": what, "limit": limit, "seen": self._used(what)}
+            what, limit = self._spent
+            spent = self._sum(what)
+            body = {"what": what, "limit": limit, "seen": spent.seen}
+            if spent.unknown:
+                body["unknown"] = spent.unknown
             store.ledger("stopped", why="budget", body=body)
             return False
         if self._rule is None:
@@ -126,7 +129,7 @@ class Ruling:
         attempts = dict(self._opening.store.attempts)
         return LedgerCheck(attempts, {}, None, None, closed=False, length=0, head="", defects=(), findings=())
 
-    def _used(self, what: str) -> int:
+    def _sum(self, what: str) -> Spent:
         if what == "wall_s":
-            return int(time.monotonic() - self._since_s)
-        return sum((self._tokens if what == "tokens" else self._costs).values())
+            return Spent(int(time.monotonic() - self._since_s))
+        return spent_in(used[what] for used in self._used.values())

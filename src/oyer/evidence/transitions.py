@@ -98,6 +98,8 @@ STOP_FORMS: dict[str, dict[str, tuple[type, ...]]] = {
     "budget": {"what": (str,), "limit": (int,), "seen": (int,)},
 }
 """What the body of `stopped` holds, by what stopped."""
+_MAY_HOLD: dict[str, dict[str, tuple[type, ...]]] = {"budget": {"unknown": (int,)}}
+"""What it may hold beside that: of how many trials it is not known what they used."""
 _ENVELOPE = ("trial", "attempt", "run", "status", "digest", "why")
 _NEXT = frozenset(
     {
@@ -189,13 +191,13 @@ class LedgerState:
 
     def _stop(self, record: _Record) -> Problem | None:
         """Take a stop in: none stands in a ledger of version 1, and none while an attempt is under way."""
-        form = STOP_FORMS.get(record.why or "")
+        form, more = STOP_FORMS.get(record.why or ""), _MAY_HOLD.get(record.why or "", {})
         if self.version < 2:
             return Problem("E-LEDGER-VERSION", "`stopped` came with version 2 of the ledger, and this one names 1")
-        if form is None or set(record.body) != set(form):
+        if form is None or not set(form) <= set(record.body) <= {*form, *more}:
             told = ", ".join(f"{why}: {sorted(each)}" for why, each in STOP_FORMS.items())
             return Problem("E-LEDGER-FIELDS", f"`stopped` is by {told}")
-        if not all(type(record.body[name]) in kinds for name, kinds in form.items()):
+        if not all(type(value) in {**form, **more}[name] for name, value in record.body.items()):
             return Problem("E-LEDGER-FIELDS", f"`stopped` by {record.why} does not hold what it must")
         running = next((t for t, states in self.attempts.items() if states[-1].state in {"claimed", "opened"}), None)
         if running is not None:

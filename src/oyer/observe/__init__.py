@@ -34,7 +34,7 @@ from oyer.observe.facts import (
 )
 from oyer.observe.finding import Found, FoundState, call_failed, call_matches, find_evidence, results_of
 from oyer.observe.matching import Bindings, field_of, match_json
-from oyer.observe.measuring import MEASUREMENTS, Measured, read_cost, read_measurements
+from oyer.observe.measuring import MEASUREMENTS, Measured, read_cost, read_measurements, read_use
 from oyer.observe.model import (
     ModelExchange,
     asked_calls,
@@ -140,6 +140,7 @@ __all__ = [
     "read_shown",
     "read_trial",
     "read_turns",
+    "read_use",
     "read_watches",
     "read_wire",
     "read_world",

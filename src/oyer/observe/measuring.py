@@ -12,7 +12,7 @@ from oyer.evidence import MAX_SAFE_INT
 from oyer.observe.costing import in_micros
 from oyer.observe.facts import TrialFacts
 
-__all__ = ["MEASUREMENTS", "Measured", "read_cost", "read_measurements"]
+__all__ = ["MEASUREMENTS", "Measured", "read_cost", "read_measurements", "read_use"]
 
 MEASUREMENTS = (
     "mcp_requests",
@@ -60,6 +60,18 @@ def read_cost(facts: TrialFacts) -> int | None:
     """Return what the model of a trial cost, in millionths of a dollar rounded up; None where it is not known."""
     cost = in_micros(exchange.cost for exchange in facts.model)
     return None if cost is None else sayable(cost)
+
+
+def read_use(facts: TrialFacts) -> Mapping[str, int | None]:
+    """Return what the model of a trial used, by the name of a budget: 0 where nothing was asked, None where not known.
+
+    Evidence that is not whole may lack requests: nothing is then known.
+    """
+    if facts.evidence.defects or facts.evidence.opened is None:
+        return {"tokens": None, "cost_usd_micros": None}
+    if not facts.model:
+        return {"tokens": 0, "cost_usd_micros": 0}
+    return {"tokens": _tokens(facts).value, "cost_usd_micros": read_cost(facts)}
 
 
 def _ends(facts: TrialFacts, prefix: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ text is made safe to print. Pure: values in, lines of styled segments out. Must 
 from __future__ import annotations
 
 from oyer.report.answer import CONTRASTS, render_answer, render_not_pinned, render_not_shown
-from oyer.report.course import course_value, render_course, rule_words
+from oyer.report.course import budget_words, course_value, render_course, rule_words
 from oyer.report.dialogue import content_text, render_transcript
 from oyer.report.difference import answer_of, difference_value, render_difference
 from oyer.report.gates import gate_value, render_gates
@@ -54,6 +54,7 @@ __all__ = [
     "Segment",
     "Style",
     "answer_of",
+    "budget_words",
     "bytes_value",
     "comparison_value",
     "content_text",

@@ -63,9 +63,11 @@ def budget_words(course: Course) -> str:
     stop = course.budget
     if stop is None:
         return ""
+    known = f" are known, and what {counted(stop.unknown, 'trial')} used is not, so that the budget cannot be held"
+    known = known if stop.unknown else ""
     return (
-        f"Stopped by the declared budget: {stop.what} {stop.seen} of {stop.limit}. Intervals are those of the trials "
-        "that ran, whose number nothing fixed."
+        f"Stopped by the declared budget: {stop.what} {stop.seen} of {stop.limit}{known}. Intervals are those of the "
+        "trials that ran, whose number nothing fixed."
     )
 
 
@@ -125,7 +127,7 @@ def course_value(plan: Plan, course: Course, stops: Sequence[ToldStop]) -> dict[
         "budget": None if budget is None else plain(budget),
         "budget_stop": None
         if course.budget is None
-        else {"what": course.budget.what, "limit": course.budget.limit, "seen": course.budget.seen},
+        else {name: getattr(course.budget, name) for name in ("what", "limit", "seen", "unknown")},
     }
 
 

@@ -10,6 +10,7 @@ from oyer.verify.growing import Growing
 from oyer.verify.later import Later, judged_later
 from oyer.verify.reading import Bundled, Key, Keys, Listed, Reader, Reading, StoredTrials, parse_record, read_series
 from oyer.verify.result import Check, Signatures, Status, Verification
+from oyer.verify.spending import Spent, spent_in, used_by
 from oyer.verify.verifier import verify_bundle, verify_series
 
 __all__ = [
@@ -23,12 +24,15 @@ __all__ = [
     "Reader",
     "Reading",
     "Signatures",
+    "Spent",
     "Status",
     "StoredTrials",
     "Verification",
     "judged_later",
     "parse_record",
     "read_series",
+    "spent_in",
+    "used_by",
     "verify_bundle",
     "verify_series",
 ]

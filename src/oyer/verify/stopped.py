@@ -25,11 +25,12 @@ from oyer.adjudicate import (
     units_of,
 )
 from oyer.errors import OyerError
-from oyer.records import Case, Evaluator, Outcome, PinSet, Plan, PlannedTrial, Rubric, Sequential, SeriesBudget, digest
+from oyer.records import Case, Evaluator, PinSet, Plan, PlannedTrial, Rubric, Sequential, Series, SeriesBudget, digest
 from oyer.verify.comparing import Derivation
 from oyer.verify.growing import Growing
-from oyer.verify.reading import parse_record, pinned_record, recorded_in
+from oyer.verify.reading import pinned_record, recorded_in
 from oyer.verify.result import Findings
+from oyer.verify.spending import COUNTED, spent_in, used_by
 from oyer.verify.survey import Phase, Survey
 
 __all__ = ["kept_to_plan", "left_out", "redecide"]
@@ -91,10 +92,6 @@ def _undeclared(plan: Plan, course: Course) -> Iterator[tuple[str, str]]:
         yield "E-STOP-UNDECLARED", f"the rule stopped {subject or 'both subjects'} twice"
 
 
-_COUNTED = {"tokens": "tokens", "cost_usd_micros": "costs"}
-"""What is counted again from outcomes, by the name of a budget."""
-
-
 def _limits(budget: SeriesBudget) -> dict[str, int | None]:
     return {"wall_s": budget.wall_s, "tokens": budget.tokens, "cost_usd_micros": budget.micros}
 
@@ -109,7 +106,7 @@ def _budget(survey: Survey, plan: Plan, course: Course) -> Iterator[tuple[str, s
             "E-STOP-UNDECLARED",
             f"a budget of {stop.limit} {stop.what} stopped the series, and the plan declares none",
         )
-    elif stop.seen < limit:
+    elif stop.seen < limit and stop.unknown < 1:
         yield "E-STOP-NOT-DUE", f"a budget of {limit} {stop.what} stopped the series at {stop.seen}"
     if len([one for one in survey.ledger.stops if one.why == "budget"]) > 1:
         yield "E-STOP-UNDECLARED", "a budget stopped the series twice"
@@ -139,8 +136,8 @@ def _out_of_turn(
 def redecide(survey: Survey, derivation: Derivation, asked: Sequence[Judge], found: Findings) -> int:
     """Take every look again; return how many decisions were compared with the ledger's."""
     plan, manifest = survey.plan, survey.manifest
-    if plan is not None:
-        _recount(survey, derivation, course_of(survey.ledger), found)
+    if plan is not None and manifest is not None:
+        _recount(survey, plan, manifest, derivation, found)
     if plan is None or manifest is None or plan.repeat.sequential is None:
         return 0
     if survey.phase in (Phase.BROKEN, Phase.UNOPENED):
@@ -158,30 +155,36 @@ def redecide(survey: Survey, derivation: Derivation, asked: Sequence[Judge], fou
         return 0
 
 
-def _recount(survey: Survey, derivation: Derivation, course: Course, found: Findings) -> None:
-    """Add up again what the trials reported that had ended when a budget of tokens was used up.
+def _recount(survey: Survey, plan: Plan, manifest: Series, derivation: Derivation, found: Findings) -> None:
+    """Add up again what the trials used that had ended when a budget of tokens or money stopped the series.
 
-    Read from recorded outcomes that were just derived byte for byte; what is not so is told where it differs.
+    Of how many of them that is not known is counted too.
     """
-    stop = course.budget
-    if stop is None or stop.what not in _COUNTED:
+    stop = course_of(survey.ledger).budget
+    if stop is None or stop.what not in COUNTED:
         return
-    paths = [f"outcomes/{trial}.json" for trial, seq in survey.ledger.ended.items() if seq < stop.seq]
-    if not derivation.complete or not derivation.equal.issuperset(paths):
-        found.open(
-            "E-VERIFY-UNREAD",
-            f"not every outcome is there: {_COUNTED[stop.what]} cannot be added up",
-            LEDGER,
-            "see check 8",
+    if not derivation.complete:
+        why = f"not every trial can be derived: {stop.what} cannot be added up"
+        found.open("E-VERIFY-UNREAD", why, LEDGER, "see what could not be derived")
+        return
+    try:
+        cases, ledger = _cases(survey, plan), survey.ledger
+        spent = spent_in(
+            used_by(survey.reader, manifest, plan, one, cases[one.case], ledger.attempts[one.trial])[stop.what]
+            for one in plan.trials
+            if ledger.ended.get(one.trial, stop.seq) < stop.seq
         )
+    except (OyerError, LookupError):
+        why = f"a pinned case cannot be read: {stop.what} cannot be added up"
+        found.open("E-VERIFY-UNREAD", why, LEDGER, "see check 4")
         return
-    outcomes = [parse_record(survey.reader.read(path) or b"", Outcome, path) for path in paths]
-    seen = sum(
-        (one.measurements.get("tokens") if stop.what == "tokens" else one.cost_usd_micros) or 0 for one in outcomes
-    )
-    if seen != stop.seen:
-        told = f"a budget stopped the series at {stop.seen} {stop.what}, and its trials reported {seen}"
-        found.failed("E-STOP-COUNTS", told, LEDGER)
+    if spent != (stop.seen, stop.unknown):
+        told = f"a budget stopped the series at {_spent_words(stop.seen, stop.unknown, stop.what)}"
+        found.failed("E-STOP-COUNTS", f"{told}, and its trials used {_spent_words(*spent, stop.what)}", LEDGER)
+
+
+def _spent_words(seen: int, unknown: int, what: str) -> str:
+    return f"{seen} {what}" if not unknown else f"{seen} {what} and what is not known of {unknown} trials"
 
 
 class _Again:

@@ -258,3 +258,14 @@ def test_a_stop_stands_between_attempts_and_says_when_everything_began() -> None
 def test_a_stop_that_cannot_be(records: tuple[dict[str, Any], ...], code: str) -> None:
     with pytest.raises(EvidenceError, match=code):
         write(*records)
+
+
+@pytest.mark.parametrize(("unknown", "code"), [(2, None), ("2", "E-LEDGER-FIELDS"), (True, "E-LEDGER-FIELDS")])
+def test_a_stop_by_a_budget_may_say_of_how_many_trials_nothing_is_known(unknown: Any, code: str | None) -> None:
+    told = (VERSION_2, stop("budget", unknown=unknown))
+    if code is None:
+        _, lines = write(*told)
+        assert check_ledger(b"".join(lines)).stops[0].body["unknown"] == unknown
+        return
+    with pytest.raises(EvidenceError, match=code):
+        write(*told)

@@ -53,6 +53,8 @@ def test_a_rule_that_came_to_nothing_is_not_rounded() -> None:
 def test_a_budget_says_what_was_used_up_and_what_intervals_are_of() -> None:
     text = told(plan_of(["a"], 3), Course(budget=BudgetStop("tokens", 100, 120)))
     assert "Stopped by the declared budget: tokens 120 of 100." in text and "nothing fixed" in text
+    held = told(plan_of(["a"], 3), Course(budget=BudgetStop("tokens", 100, 20, unknown=2)))
+    assert "20 of 100 are known, and what 2 trials used is not" in " ".join(held.split())
 
 
 def test_an_order_that_was_not_the_planned_one_is_named() -> None:
