@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import AnyStr, Final
 
 import msgspec
 
 from oyer.errors import ProtocolError
-from oyer.protocol import JsonValue, SseReader, loads_tolerant
+from oyer.protocol import JsonValue, SseReader, loads_tolerant, sse_block_data
 
 __all__ = ["KEY_HEADERS", "KeyWatch", "holds_key", "key_places", "unescaped", "without_key"]
 
@@ -70,6 +70,9 @@ _TELLING_LETTERS = 3
 """With fewer letters of the key at its end a text is handed on: most words end in one that some key begins with."""
 
 
+_SOUGHT_LETTERS: Final = 16
+
+
 class KeyWatch:
     """Looks at an answer piece by piece for the real key; without a key there is nothing to look for.
 
@@ -82,14 +85,15 @@ class KeyWatch:
         self._key = self._text.encode()
         self._tail = b""
         self._begun: dict[object, str] = {}
+        self._may_begin = _beginnings(self._key)
         self.held = False
 
     def in_headers(self, headers: Iterable[tuple[str, str]]) -> bool:
         """Whether a header holds the key."""
         return bool(self._text) and any(self._text in value for _, value in headers)
 
-    def feed(self, piece: bytes, events: Iterable[bytes]) -> bool:
-        """Take the next piece, and the data of the events that it completed.
+    def feed(self, piece: bytes, block: bytes) -> bool:
+        """Take the next piece, and the events that it completed.
 
         Return whether the answer holds the key now, as it stands or over several events.
         """
@@ -102,8 +106,11 @@ class KeyWatch:
             return True
         self.held = _BEGUN_ESCAPE.search(window) is not None or _beginning(seen, self._key) != b""
         found = False
-        for data in events:
-            found = self._spread(data) or found
+        if self._begun or self._may_begin(block):
+            for data in sse_block_data(block):
+                # An event is read where a text of it may end in a beginning of the key, or go on with one.
+                if self._begun or self._may_begin(data):
+                    found = self._spread(data) or found
         self.held = self.held or any(len(text) >= _TELLING_LETTERS for text in self._begun.values())
         return found
 
@@ -127,7 +134,18 @@ class KeyWatch:
 
 def holds_key(body: bytes, key: str | None) -> bool:
     """Whether a whole answer holds the key."""
-    return KeyWatch(key).feed(body, SseReader().feed(body) if key else ())
+    return KeyWatch(key).feed(body, SseReader().take(body) if key else b"")
+
+
+def _beginnings(key: bytes) -> Callable[[bytes], object]:
+    """Return a search for what every event has whose texts may end in a beginning of the key; others may have it too.
+
+    Such a text ends at a quotation mark that does not end a member's name, or is written with an escape. A longer
+    beginning is found by its first letters alone.
+    """
+    begun = b"|".join(re.escape(key[:length]) for length in range(min(len(key), _SOUGHT_LETTERS), 0, -1))
+    longer = b"|" + re.escape(key[:_SOUGHT_LETTERS]) if len(key) > _SOUGHT_LETTERS else b""
+    return re.compile(rb'(?:%s)"(?![ \t]*:)%s|\\' % (begun, longer), re.DOTALL).search
 
 
 def _beginning(text: AnyStr, key: AnyStr) -> AnyStr:

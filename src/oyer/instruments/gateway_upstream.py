@@ -148,13 +148,13 @@ class UpstreamClient:
             if len(progress.body) > most:
                 del progress.body[most:]
                 return "too_large", f"the answer is larger than {most} bytes"
-            events = reader.feed(piece)
-            if watch.feed(piece, events):
+            block = reader.take(piece)
+            if watch.feed(piece, block):
                 return await self._leaked(response, progress)
             progress.searched = len(progress.body)
             if not streams:
                 continue
-            if end.see(events):
+            if end.see(block):
                 patience = patience or asyncio.get_running_loop().time() + _AFTER_END_S
             elif not watch.held:
                 await passing.piece(progress)

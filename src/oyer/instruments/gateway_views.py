@@ -6,14 +6,19 @@ agent or an endpoint sends: what cannot be read is None, and None is never 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+import contextlib
+from typing import Final, NamedTuple
+
+import msgspec
 
 from oyer.errors import ProtocolError
 from oyer.observe import decoded
-from oyer.protocol import Defect, JsonValue, ModelApi, api_of, dumps, loads_tolerant, read_answer
+from oyer.protocol import Defect, JsonValue, ModelApi, api_of, dumps, loads_tolerant, read_answer, sse_block_data
 
 __all__ = ["RequestView", "ResponseView", "StreamEnd", "view_request", "view_response"]
+
+_SHALLOW: Final = 64
+"""With fewer brackets than this nothing is nested deeper than any reader here allows."""
 
 
 class RequestView(NamedTuple):
@@ -61,7 +66,7 @@ def view_response(api: ModelApi | None, body: bytes, encoding: str | None = None
     plain = decoded(body, encoding)
     if plain is None:
         return ResponseView(None, None, None, unread="coding")
-    answer = read_answer(api, plain, _tolerant)
+    answer = read_answer(api, plain, _read_event)
     if isinstance(answer, Defect):
         return ResponseView(None, None, None, answer, "answer")
     return ResponseView(api.reported(answer), api.usage(answer), api.finish(answer))
@@ -74,15 +79,28 @@ class StreamEnd:
         self._api = api
         self.reached = False
 
-    def see(self, events: Iterable[bytes]) -> bool:
-        """Take the data of the next events; return whether the end is reached."""
-        if self._api is not None and not self.reached:
-            self.reached = any(map(self._api.ends, events))
+    def see(self, block: bytes) -> bool:
+        """Take the next events; return whether the end is reached. They are read where one of them may be it."""
+        api = self._api
+        if api is not None and not self.reached and any(mark in block for mark in api.last):
+            self.reached = any(map(api.ends, sse_block_data(block)))
         return self.reached
 
 
 def _tolerant(raw: bytes) -> JsonValue:
     return loads_tolerant(raw)[0]
+
+
+def _read_event(raw: bytes) -> JsonValue:
+    """Read quickly, and as everywhere else where a text is odd: what is read here are names and counts.
+
+    Raises: ProtocolError.
+    """
+    if raw.count(b"{") + raw.count(b"[") <= _SHALLOW:
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            value: JsonValue = msgspec.json.decode(raw)
+            return value
+    return _tolerant(raw)
 
 
 def _object(body: bytes) -> dict[str, JsonValue] | None:

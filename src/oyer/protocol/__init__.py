@@ -153,6 +153,7 @@ if TYPE_CHECKING:
         SseEvent,
         SseSplitter,
         parse_sse,
+        sse_block_data,
         with_sse_data,
     )
 
@@ -255,6 +256,7 @@ __all__ = [
     "schema_breach",
     "scripted_answer",
     "splice",
+    "sse_block_data",
     "sse_data",
     "string_edit",
     "strip_fields",
@@ -293,7 +295,7 @@ _HOMES = {
     "selector": "Occurrence OccurrenceCounter Selector",
     "spans": "DecodedString Node Span decode_string find_span scan string_edit",
     "splices": "Splice splice",
-    "sse": "SseEvent SseSplitter parse_sse with_sse_data",
+    "sse": "SseEvent SseSplitter parse_sse sse_block_data with_sse_data",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -364,6 +364,7 @@ CHAT: Final = ModelApi(
     requested=model_of_body,
     streams=stream_of_body,
     ends=_ends,
+    last=(b"[DONE]", b"error"),
     assemble=_assemble,
     calls=_calls,
     reported=_reported,

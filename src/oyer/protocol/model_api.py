@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from oyer.errors import ProtocolError
 from oyer.protocol.jsonvalue import JsonValue, loads, loads_tolerant
-from oyer.protocol.sse import SseSplitter, parse_sse
+from oyer.protocol.sse import SseSplitter, sse_block_data
 
 __all__ = [
     "NO_PARAMETERS",
@@ -108,7 +108,8 @@ class ModelApi(NamedTuple):
 
     `requested(path, request)` and `streams(path, request)`: which model is asked for, and whether for a stream;
     `shown`: the members of a request that are read by the model as the conversation; `own`: those that are no
-    parameters (with `NO_PARAMETERS`). `ends(data)`: whether this event's data is the last of a stream;
+    parameters (with `NO_PARAMETERS`). `ends(data)`: whether this event's data is the last of a stream; every such event
+    holds one of `last`;
     `assemble(events, done)`: the body that the events of a stream stand for, `done` if `[DONE]` ended them.
     """
 
@@ -119,6 +120,7 @@ class ModelApi(NamedTuple):
     requested: Callable[[str, Json], str | None]
     streams: Callable[[str, Json], bool]
     ends: Callable[[bytes], bool]
+    last: tuple[bytes, ...]
     assemble: Callable[[Sequence[Json], bool], Json | Defect]
     calls: Callable[[Json], Iterator[AskedCall]]
     reported: Callable[[Json], str | None]
@@ -191,8 +193,11 @@ class SseReader:
 
     def feed(self, piece: bytes) -> list[bytes]:
         """Add a piece; return the data of the events that it completed."""
-        said = (parse_sse(event).data for event in self._splitter.feed(piece))
-        return [data for data in said if data is not None]
+        return sse_block_data(self._splitter.take(piece))
+
+    def take(self, piece: bytes) -> bytes:
+        """Add a piece; return the events that it completed, uncut: `sse_block_data` reads them."""
+        return self._splitter.take(piece)
 
 
 def sse_data(raw: bytes) -> list[bytes]:

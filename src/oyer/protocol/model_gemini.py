@@ -133,6 +133,7 @@ GEMINI: Final = ModelApi(
     requested=_requested,
     streams=_streams,
     ends=_ends,
+    last=(b"finishReason", b"blockReason", b"error"),
     assemble=_assemble,
     calls=_calls,
     reported=_reported,

@@ -118,6 +118,7 @@ MESSAGES: Final = ModelApi(
     requested=model_of_body,
     streams=stream_of_body,
     ends=_ends,
+    last=(b"message_stop", b"error"),
     assemble=_assemble,
     calls=_calls,
     reported=lambda answer: text_or_none(answer.get("model")),

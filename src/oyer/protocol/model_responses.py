@@ -84,6 +84,7 @@ RESPONSES: Final = ModelApi(
     requested=model_of_body,
     streams=stream_of_body,
     ends=_ends,
+    last=(b"response.completed", b"response.incomplete", b"response.failed", b"error", b"\\u"),
     assemble=_assemble,
     calls=_calls,
     reported=lambda answer: text_or_none(answer.get("model")),

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["SseEvent", "SseSplitter", "parse_sse", "with_sse_data"]
+__all__ = ["SseEvent", "SseSplitter", "parse_sse", "sse_block_data", "with_sse_data"]
 
 _EOL = rb"(?:\r\n|\n|\r(?!\n))"
 _END = re.compile(_EOL + _EOL)
@@ -68,6 +68,28 @@ class SseSplitter:
         self._looked = len(self._held)
         return events
 
+    def take(self, data: bytes) -> bytes:
+        """Take the next bytes and return all events that they complete in one block, a byte order mark left out."""
+        held = self._held
+        held += data
+        if not self._began:
+            if len(held) < len(_BOM) and _BOM.startswith(held):
+                return b""
+            self._began = True
+            if held.startswith(_BOM):
+                del held[: len(_BOM)]
+        place, end = max(0, self._looked - 3), 0
+        if b"\r" in held:
+            for found in _END.finditer(held, place):
+                end = found.end()
+        else:
+            end = held.rfind(b"\n\n", place) + 2
+            end = end if end > 1 else 0
+        block = bytes(held[:end])
+        del held[:end]
+        self._looked = len(held)
+        return block
+
     def end(self) -> bytes:
         """Return what is left when the stream ends: an event that never ended, which no reader dispatches."""
         rest = bytes(self._held)
@@ -90,6 +112,22 @@ def parse_sse(raw: bytes) -> SseEvent:
         elif field == b"retry" and value.isdigit() and len(value) < 10:
             retry_ms = int(value)
     return SseEvent(name, b"\n".join(data) if data else None, identifier, retry_ms)
+
+
+def sse_block_data(block: bytes) -> list[bytes]:
+    """Return the data of each event of a block of whole events."""
+    if b"\r" in block:
+        splitter = SseSplitter()
+        splitter.feed(b"\n\n")  # a byte order mark means something at the beginning of a stream only
+        said = [parse_sse(raw).data for raw in splitter.feed(block)]
+        return [data for data in said if data is not None]
+    found: list[bytes] = []
+    for raw in block.split(b"\n\n")[:-1]:
+        if raw.startswith(b"data: ") and b"\n" not in raw:  # as nearly all are
+            found.append(raw[6:])
+        elif (data := parse_sse(raw).data) is not None:
+            found.append(data)
+    return found
 
 
 def with_sse_data(raw: bytes, data: bytes) -> bytes:
