@@ -157,8 +157,10 @@ class _Choice:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return
-        self.text.append(_text(delta.get("content")))
-        self.calls.add(delta.get("tool_calls"))
+        content = delta.get("content")
+        self.text.append(content if isinstance(content, str) else _text(content))
+        if "tool_calls" in delta:
+            self.calls.add(delta["tool_calls"])
         function = delta.get("function_call")
         if isinstance(function, dict):  # the older form of a single call
             known = self.older or {"name": "", "arguments": ""}
@@ -186,7 +188,10 @@ def _assemble(chunks: Sequence[Json], done: bool) -> Json | Defect:
         for choice in choices if isinstance(choices, list) else []:
             if isinstance(choice, dict):
                 index = choice.get("index", 0)
-                seen.setdefault(index if isinstance(index, int) else 0, _Choice()).add(choice)
+                index = index if isinstance(index, int) else 0
+                if index not in seen:
+                    seen[index] = _Choice()
+                seen[index].add(choice)
     whole["choices"] = [seen[index].whole(index) for index in sorted(seen)]
     return whole
 

@@ -117,7 +117,6 @@ ANSWERS = {
     "not allowed": b"HTTP/1.1 405 Method Not Allowed\r\nALLOW: POST, DELETE\r\nContent-Length: 2\r\n\r\nno",
     "unauthorized": b'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm="x", error="a"\r\n'
     b"WWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n",
-    "moved": b"HTTP/1.1 308 Permanent Redirect\r\nLocation: /else%2Fwhere?x\r\nContent-Length: 0\r\n\r\n",
     "too many": b"HTTP/1.1 429 Slow Down\r\nRetry-After: 3\r\nContent-Length: 4\r\n\r\nbusy",
     "unknown status": b"HTTP/1.1 599 Whatever It Is\r\nContent-Length: 1\r\n\r\n!",
     "packed": b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x00",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from oyer.protocol import SseEvent, SseSplitter, parse_sse, with_sse_data
+from oyer.protocol import SseEvent, SseSplitter, parse_sse, sse_block_data, with_sse_data
 
 STREAMS = {
     "plain": b"data: one\n\nevent: message\nid: 7\ndata: two\n\n",
@@ -27,6 +29,22 @@ def test_the_pieces_are_the_stream(name: str, step: int) -> None:
     assert [event for piece in pieces if (event := parse_sse(piece)).data is not None] == [
         event for event in read if event.data is not None
     ]
+
+
+@given(
+    parts=st.lists(
+        st.sampled_from([b"\n", b"\r", b"\r\n", b"data: ", b"data:", b"id: 1", b"x", b": c", b"\xef\xbb\xbf"])
+    ),
+    cuts=st.lists(st.integers(1, 9)),
+)
+def test_blocks_of_events_say_what_the_events_say_one_by_one(parts: list[bytes], cuts: list[int]) -> None:
+    stream, place = b"".join(parts), 0
+    blocks, single, said, told = SseSplitter(), SseSplitter(), [], []
+    for size in [*cuts, len(stream)]:
+        piece, place = stream[place : place + size], place + size
+        told += [event.data for event in map(parse_sse, single.feed(piece)) if event.data is not None]
+        said += sse_block_data(blocks.take(piece))
+        assert said == told
 
 
 def test_what_an_event_says() -> None:
