@@ -26,7 +26,7 @@ from oyer.instruments.gateway_keys import KeyWatch, holds_key
 from oyer.instruments.gateway_port import Upstream
 from oyer.instruments.gateway_views import StreamEnd
 from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
-from oyer.instruments.http_once import send_once
+from oyer.instruments.http_once import OwnConnector, send_once
 from oyer.observe import decoded
 from oyer.protocol import SseReader
 
@@ -75,6 +75,7 @@ class UpstreamClient:
             max_field_size=LONGEST_HEADER_BYTES,
             max_headers=MOST_HEADERS,
             timeout=aiohttp.ClientTimeout(total=self._upstream.answer_s, sock_connect=_CONNECT_S),
+            connector=OwnConnector(),
             middlewares=(send_once,),
         )
 

@@ -8,12 +8,32 @@ Source: RFC 9110, 9.2.2, which allows the repetition; aiohttp, client middleware
 from __future__ import annotations
 
 import aiohttp
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
 
-__all__ = ["NoAnswerError", "send_once"]
+__all__ = ["NoAnswerError", "OwnConnector", "send_once"]
 
 
 class NoAnswerError(aiohttp.ClientError):
     """The connection failed, or closed before any answer. Not of the kinds after which the library tries again."""
+
+
+class OwnConnector(aiohttp.TCPConnector):
+    """Uses no connection again on which something came that nobody had asked for.
+
+    The library would take that for the answer to the next request, whoever it is of: a server that closes an idle
+    connection may say 408 first, and one that lies may say anything.
+    """
+
+    async def connect(
+        self, req: aiohttp.ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
+    ) -> Connection:
+        """Return a connection, new or clean."""
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            if connection.protocol is None or not connection.protocol.should_close:
+                return connection
+            connection.close()
 
 
 async def send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

@@ -23,7 +23,7 @@ from yarl import URL
 
 from oyer.instruments.gateway_answer import end_to_end
 from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
-from oyer.instruments.http_once import send_once
+from oyer.instruments.http_once import OwnConnector, send_once
 from oyer.instruments.tap_deadlines import STANDING_METHODS
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
 from oyer.instruments.tap_http_streams import Endpoints
@@ -173,7 +173,7 @@ class HttpCarrier:
                 max_field_size=LONGEST_HEADER_BYTES,
                 max_headers=MOST_HEADERS,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
-                connector=aiohttp.TCPConnector(limit=0, **kept),
+                connector=OwnConnector(limit=0, **kept),
                 middlewares=(send_once,),
                 request_class=_Verbatim,
             )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
@@ -185,3 +186,33 @@ async def test_a_call_that_never_went_on_is_waited_for_by_nobody() -> None:
         leap(700)
         await asyncio.sleep(0.05)
     assert bench.faults == [] and requests == [] and len(bench.journal.of("mcp.sent")) == 1
+
+
+async def test_what_a_server_says_unasked_on_a_kept_connection_answers_nobody() -> None:
+    stale = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                size = next(
+                    int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")
+                )
+                asked = json.loads(await reader.readexactly(size))
+                writer.write(whole(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).encode()))
+                await asyncio.sleep(0.01)
+                writer.write(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+                await writer.drain()
+                stale.set()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    async with server, tapped(url=url) as bench:
+        for number in range(3):
+            reply = await bench.ask(CALL.replace(b'"id": 1', b'"id": %d' % number))
+            assert reply.status == 200 and json.loads(reply.body)["id"] == number
+            await asyncio.wait_for(stale.wait(), 60)
+            await asyncio.sleep(0.05)
+            stale.clear()
+        assert bench.faults == []
