@@ -335,7 +335,7 @@ async def test_an_answer_that_does_not_come_is_the_servers_fault_and_one_given_u
         assert bench.faults == []
         _, waits = await asyncio.open_connection(host, int(port))
         waits.write(head + body)
-        await until(lambda: len(asked) == 2)
+        await until(lambda: len(asked) == 2 and len(bench.journal.of("mcp.sent")) == 2)
         leap(700)
         await until(lambda: bench.faults)
         assert [fault[:2] for fault in bench.faults] == [("server:ops", "dependency_unavailable")]

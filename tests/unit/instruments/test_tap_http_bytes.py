@@ -117,6 +117,7 @@ ANSWERS = {
     "not allowed": b"HTTP/1.1 405 Method Not Allowed\r\nALLOW: POST, DELETE\r\nContent-Length: 2\r\n\r\nno",
     "unauthorized": b'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer realm="x", error="a"\r\n'
     b"WWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n",
+    "moved, nobody says where": b"HTTP/1.1 308 Permanent Redirect\r\nX-A: b\r\nContent-Length: 0\r\n\r\n",
     "too many": b"HTTP/1.1 429 Slow Down\r\nRetry-After: 3\r\nContent-Length: 4\r\n\r\nbusy",
     "unknown status": b"HTTP/1.1 599 Whatever It Is\r\nContent-Length: 1\r\n\r\n!",
     "packed": b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x00",
@@ -138,6 +139,16 @@ async def test_the_far_sides_see_the_same_bytes_with_a_tap_and_without(name: str
     assert carried.line == bare.line and carried.body == bare.body
     assert carried.head == bare.head
     assert faults == []
+
+
+async def test_an_answer_that_would_lead_past_the_tap_does_not_pass_and_names_the_server() -> None:
+    moved = b"HTTP/1.1 308 Permanent Redirect\r\nLocation: /else%2Fwhere?x\r\nContent-Length: 0\r\n\r\n"
+    async with both(moved) as (server, direct, tapped, faults):
+        assert await asked(direct, REQUEST, BODY) == moved
+        assert await asked(tapped, REQUEST, BODY) == b""
+    ((where, cls, message),) = faults
+    assert (where, cls) == ("server:ops", "dependency_unavailable") and "/else%2Fwhere?x" in message
+    assert len(server.came) == 2
 
 
 async def test_a_header_that_is_no_utf8_ends_nothing() -> None:

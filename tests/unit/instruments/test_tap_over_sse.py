@@ -168,6 +168,7 @@ async def test_an_answer_that_does_not_come_is_the_servers_fault() -> None:
         client = await opened(rig, answer_timeout_s=600)
         await client.send(request(1, "tools/call", {"name": "read"}))
         await until(lambda: any(b'"tools/call"' in one["body"] for one in rig.requests()))
+        await until(lambda: len(rig.journal.of("mcp.sent")) == 3)  # on record, and waited for, in a quiet moment
         leap(700)
         await until(lambda: rig.faults)
         ((where, cls, message),) = rig.faults
