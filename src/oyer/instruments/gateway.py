@@ -46,6 +46,7 @@ from oyer.instruments.gateway_port import DEFAULT_LIMITS, GatewayDoor, GatewayLi
 from oyer.instruments.gateway_upstream import UpstreamClient
 from oyer.instruments.gateway_views import RequestView, view_request
 from oyer.instruments.http_listening import BoundedServer, go_ahead, target_of
+from oyer.instruments.http_verbatim import BareAnswer, BareStream, read_head
 from oyer.instruments.ports import OnFault, Recorder
 from oyer.protocol import dumps
 from oyer.records import ModelFault
@@ -285,7 +286,7 @@ def _asking(
     view: RequestView,
     session: str | None,
 ) -> Asking:
-    headers = end_to_end(request.headers.items(), without=_NOT_FORWARDED)
+    headers = end_to_end(read_head(request.raw_headers), without=_NOT_FORWARDED)
     return Asking(request.method, target, headers, body, places, view.api, view.stream, session)
 
 
@@ -306,7 +307,7 @@ async def _deliver(request: web.BaseRequest, came: UpstreamAnswer) -> web.Stream
             came.status, came.reason, CIMultiDict(came.headers), came.declared
         )  # the length of another answer
     if came.failure is None:
-        return web.Response(status=came.status, reason=came.reason, headers=CIMultiDict(came.headers), body=came.body)
+        return BareAnswer(status=came.status, reason=came.reason, headers=CIMultiDict(came.headers), body=came.body)
     if came.failure not in ("cut", "declared") or not came.body:
         return _own(504 if came.failure == "timeout" else 502, came.message)
     part = _begun(came.status, came.reason, CIMultiDict(came.headers), came.declared)
@@ -316,7 +317,7 @@ async def _deliver(request: web.BaseRequest, came: UpstreamAnswer) -> web.Stream
 
 
 def _begun(status: int, reason: str, headers: CIMultiDict[str], declared: int | None) -> web.StreamResponse:
-    part = web.StreamResponse(status=status, reason=reason, headers=headers)
+    part = BareStream(status=status, reason=reason, headers=headers)
     if declared is None:
         part.enable_chunked_encoding()
     else:

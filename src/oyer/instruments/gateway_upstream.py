@@ -27,6 +27,7 @@ from oyer.instruments.gateway_port import Upstream
 from oyer.instruments.gateway_views import StreamEnd
 from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
 from oyer.instruments.http_once import OwnConnector, send_once
+from oyer.instruments.http_verbatim import HEADERS, Verbatim, read_head
 from oyer.observe import decoded
 from oyer.protocol import SseReader
 
@@ -77,6 +78,7 @@ class UpstreamClient:
             timeout=aiohttp.ClientTimeout(total=self._upstream.answer_s, sock_connect=_CONNECT_S),
             connector=OwnConnector(),
             middlewares=(send_once,),
+            request_class=Verbatim,
         )
 
     async def close(self) -> None:
@@ -93,16 +95,17 @@ class UpstreamClient:
         if self._session is None:
             raise RuntimeError("the upstream client is not open")
         failure: Failure | None
+        HEADERS.set(self._with_key(asking))
+        bare = asking.method in ("GET", "HEAD") and not asking.body
         try:
             async with self._session.request(
                 asking.method,
                 URL(target_url(self._upstream.base_url, asking.target), encoded=True),
-                headers=self._with_key(asking),
-                data=None if asking.method in ("GET", "HEAD") else asking.body,
+                data=None if bare else asking.body,
                 allow_redirects=False,
             ) as response:
-                pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
-                progress.begin(response.status, response.reason or "", end_to_end(pairs), response.content_length)
+                head = end_to_end(read_head(response.raw_headers))
+                progress.begin(response.status, response.reason or "", head, response.content_length)
                 failure, message = await self._take(response, asking, progress, passing)
         except asyncio.CancelledError:
             # What had come is recorded all the same, by whoever asked.

@@ -11,8 +11,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import AsyncIterator
-from contextvars import ContextVar
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -24,6 +23,7 @@ from yarl import URL
 from oyer.instruments.gateway_answer import end_to_end
 from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
 from oyer.instruments.http_once import OwnConnector, send_once
+from oyer.instruments.http_verbatim import HEADERS, BareAnswer, BareStream, Verbatim, read_head
 from oyer.instruments.tap_deadlines import STANDING_METHODS
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
 from oyer.instruments.tap_http_streams import Endpoints
@@ -47,9 +47,7 @@ _KEPT_S: Final = 1.0
 """How long a connection waits for the next request. Servers wait longer: one that is closing would take a request and
 not answer, and a request must not be sent twice."""
 _NOT_FORWARDED: Final = frozenset({"accept-encoding", "expect", "host", "origin"})
-_ADDED: Final = frozenset({"content-type", "date", "server"})
 _LOST: Final = 404
-_HEADERS: ContextVar[list[tuple[str, str]]] = ContextVar("headers")
 _ELSEWHERE: Final = frozenset({300, 301, 302, 303, 307, 308})
 _UNSEEN: Final = "whoever followed that would be seen no more; declare the address that answers as the server's url"
 
@@ -60,31 +58,6 @@ class CutError(Exception):
 
 class SubjectGoneError(Exception):
     """The subject closed its connection: nobody is there to be answered."""
-
-
-class _Verbatim(aiohttp.ClientRequest):
-    """A request with the headers of the task at hand: the library's own way keeps one of those that differ in case."""
-
-    def update_headers(self, headers: object) -> None:
-        super().update_headers(_HEADERS.get())
-
-
-class _Bare:
-    """An answer without what the library adds of its own: what the server did not say, its client does not hear."""
-
-    async def _prepare_headers(self: Any) -> None:
-        said = {name.lower() for name in self.headers}
-        await super()._prepare_headers()  # type: ignore[misc]
-        for name in _ADDED - said:
-            self.headers.popall(name, None)
-
-
-class _Answer(_Bare, web.StreamResponse):
-    """An answer in pieces."""
-
-
-class _Whole(_Bare, web.Response):
-    """An answer in one piece."""
 
 
 class HttpCarrier:
@@ -106,14 +79,14 @@ class HttpCarrier:
         self, request: web.BaseRequest, url: str, body: Handed | None, connection: HttpConnection
     ) -> web.StreamResponse:
         """Send one request on and its answer back. Raises: CutError, aiohttp.ClientError, OSError."""
-        told = [(_read(name), _read(value)) for name, value in request.raw_headers]
+        told = read_head(request.raw_headers)
         headers = [*end_to_end(told, without=_NOT_FORWARDED), ("Accept-Encoding", "identity")]
         if "Origin" in request.headers:
             parts = urlsplit(url)
             headers.append(("Origin", f"{parts.scheme}://{parts.netloc}"))
         if body is not None:
             headers.append(("Content-Length", str(len(body.data))))
-        _HEADERS.set(headers)
+        HEADERS.set(headers)
         async with self._client(request.method).request(
             request.method,
             _url(url),
@@ -132,8 +105,8 @@ class HttpCarrier:
                 )
                 connection.end("server_closed")
                 raise CutError
-            pairs = [(_read(name), _read(value)) for name, value in came.raw_headers]
-            answer: web.StreamResponse = _Answer(
+            pairs = read_head(came.raw_headers)
+            answer: web.StreamResponse = BareStream(
                 status=came.status, reason=came.reason, headers=CIMultiDict(end_to_end(pairs))
             )
             if came.content_type == "text/event-stream" and "Content-Encoding" not in came.headers:
@@ -175,7 +148,7 @@ class HttpCarrier:
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
                 connector=OwnConnector(limit=0, **kept),
                 middlewares=(send_once,),
-                request_class=_Verbatim,
+                request_class=Verbatim,
             )
         return self._clients[keeps]
 
@@ -252,7 +225,7 @@ class HttpCarrier:
             raise CutError
         handed = decided[0]
         # Head and body leave in one piece.
-        whole = _Whole(status=answer.status, reason=answer.reason, headers=answer.headers, body=handed.data)
+        whole = BareAnswer(status=answer.status, reason=answer.reason, headers=answer.headers, body=handed.data)
         await _begin(whole, request)
         await _end(whole)
         connection.delivered(handed)
@@ -336,11 +309,3 @@ def _stands(body: Handed | None) -> bool:
         return False
     read = parse_message(body.data)
     return isinstance(read, Message) and read.method in STANDING_METHODS
-
-
-def _read(raw: bytes) -> str:
-    """Read a header, which is written again as UTF-8: one that is not is read as Latin-1, as it was before."""
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")

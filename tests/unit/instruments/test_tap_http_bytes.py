@@ -3,76 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import NamedTuple
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
+from http_bytes_kit import RawServer, Talk, asked, parted, unchunked
 
 from instrument_kit import QUICK, KitJournal
 from oyer.host import open_run_dir
 from oyer.instruments import TapLimits, TappedServer
 from oyer.instruments.tap_http import HttpTap
 
-Head = list[tuple[bytes, bytes]]
-OF_ONE_HOP = {b"host", b"connection", b"keep-alive", b"accept-encoding", b"content-length", b"transfer-encoding"}
-
-
-class Seen(NamedTuple):
-    """One message of HTTP as it came: first line, the headers that are for the far end, body."""
-
-    line: bytes
-    head: Head
-    body: bytes
-
-
-def parted(raw: bytes, *, body: bytes | None = None) -> Seen:
-    head, _, rest = raw.partition(b"\r\n\r\n")
-    line, *lines = head.split(b"\r\n")
-    pairs = [(name, value.strip()) for name, _, value in (each.partition(b":") for each in lines)]
-    return Seen(line, [pair for pair in pairs if pair[0].lower() not in OF_ONE_HOP], rest if body is None else body)
-
-
-def unchunked(raw: bytes) -> bytes:
-    """Take the chunked coding off a body, where it is on."""
-    head, _, rest = raw.partition(b"\r\n\r\n")
-    if b"transfer-encoding: chunked" not in head.lower():
-        return rest
-    body = b""
-    while True:
-        size, _, rest = rest.partition(b"\r\n")
-        if not int(size, 16):
-            return body
-        body, rest = body + rest[: int(size, 16)], rest[int(size, 16) + 2 :]
-
-
-Talk = Callable[[asyncio.StreamWriter], Awaitable[None]]
-
-
-class Server:
-    """A server of raw bytes."""
-
-    def __init__(self, answer: bytes | Talk) -> None:
-        self.came: list[bytes] = []
-        self._answer = answer
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = [int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-l")]
-            self.came.append(head + await reader.readexactly(sum(length)))
-            if isinstance(self._answer, bytes):
-                writer.write(self._answer)
-            else:
-                await self._answer(writer)
-            await writer.drain()
-        writer.close()
-
 
 @asynccontextmanager
-async def both(answer: bytes | Talk) -> AsyncIterator[tuple[Server, str, str, list[tuple[str, str, str]]]]:
+async def both(answer: bytes | Talk) -> AsyncIterator[tuple[RawServer, str, str, list[tuple[str, str, str]]]]:
     """A server, its address, that of a tap before it, and the faults of the tap."""
-    server, faults = Server(answer), list[tuple[str, str, str]]()
+    server, faults = RawServer(answer), list[tuple[str, str, str]]()
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     origin = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
     with open_run_dir() as run_dir:
@@ -85,19 +31,6 @@ async def both(answer: bytes | Talk) -> AsyncIterator[tuple[Server, str, str, li
         finally:
             await tap.close()
             listening.close()
-
-
-async def asked(url: str, head: bytes, body: bytes) -> bytes:
-    """Send a request in its bytes, and return what comes until the far side has said all."""
-    host, _, path = url.removeprefix("http://").partition("/")
-    name, _, port = host.partition(":")
-    reader, writer = await asyncio.open_connection(name, int(port))
-    try:
-        writer.write(head.replace(b"HERE", b"/" + path.encode()).replace(b"HOST", host.encode()) + body)
-        await writer.drain()
-        return await asyncio.wait_for(reader.read(), 60)
-    finally:
-        writer.close()
 
 
 BODY = '{ "id" : 1,\r\n "method":"x", "params":{"n":1.0,"n":1e3,"t":"\\u00e9é\u2028\\/"} ,"jsonrpc":"2.0"}\n'.encode()
