@@ -9,7 +9,7 @@ Source: MCP transports 2024-11-05, HTTP with SSE.
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from aiohttp import web
 
@@ -39,7 +39,7 @@ class Endpoints:
             return None
         whole = urlsplit(urljoin(url, as_target(told.decode("utf-8", "replace"))))
         here = urlsplit(url)
-        if (whole.scheme, whole.netloc) != (here.scheme, here.netloc):
+        if _origin(whole) != _origin(here):
             return None
         place = f"{self._root}{whole.path or '/'}" + (f"?{whole.query}" if whole.query else "")
         connection.is_stream = True
@@ -63,3 +63,7 @@ class Endpoints:
         """The connection is over."""
         self._streams.pop(connection, None)
         self._named = {place: named for place, named in self._named.items() if named[0] is not connection}
+
+
+def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
+    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)

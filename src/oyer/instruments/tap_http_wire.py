@@ -177,6 +177,7 @@ class HttpCarrier:
                     if told is None:
                         connection.blame_server(
                             "named another origin for what is posted, or one address after the other"
+                            f" ({event.data[:200].decode('utf-8', 'replace')}; its own is {url})"
                         )
                         connection.end("server_closed")
                         raise CutError

@@ -133,6 +133,38 @@ async def test_a_subject_that_opens_a_thousand_connections_is_named_and_holds_no
         assert (await bench.ask(CALL)).body == ANSWER
 
 
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [("http://localhost:{port}/m", None), ("//127.0.0.12:{port}/m", None), ("/m é?a=b c", "/m%20%C3%A9?a=b%20c")],
+)
+async def test_an_address_to_post_to_leads_back_here_or_is_named(told: str, named: str | None) -> None:
+    async def talk(raw: bytes, writer: asyncio.StreamWriter) -> None:
+        if raw.startswith(b"GET"):
+            address = told.replace("{port}", url.split(":")[2].partition("/")[0])
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+            writer.write(f"event: endpoint\ndata: {address}\n\n".encode())
+            await writer.drain()
+            await asyncio.Event().wait()
+        writer.write(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
+
+    async with upstream(talk) as (url, requests), tapped(url=url) as bench:
+        reader, writer, line = await raw_open(bench)
+        writer.write(f"GET {line}Accept: text/event-stream\r\n\r\n".encode())
+        if named is None:
+            await until(lambda: bench.faults)
+            assert bench.faults[0][0] == "server:ops" and told[:15] in bench.faults[0][2] and url in bench.faults[0][2]
+        else:
+            await asyncio.wait_for(reader.readuntil(b"data: "), 60)
+            place = (await asyncio.wait_for(reader.readuntil(b"\n"), 60)).strip().decode()
+            assert place.endswith(named)
+            _, other, line = await raw_open(bench)
+            other.write(f"POST {place} {line.partition(' ')[2]}Content-Length: {len(CALL)}\r\n\r\n".encode() + CALL)
+            await until(lambda: len(requests) == 2)
+            assert requests[1].startswith(f"POST {named} HTTP/1.1".encode()) and bench.faults == []
+            other.close()
+        writer.close()
+
+
 async def test_a_stream_at_the_address_that_another_one_named_is_a_stream_of_its_own() -> None:
     async def talk(raw: bytes, writer: asyncio.StreamWriter) -> None:
         if raw.startswith(b"GET"):
