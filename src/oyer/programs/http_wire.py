@@ -51,6 +51,7 @@ class _Post:
 
     def __init__(self, connection: Any, message: Message | None, *, modern: bool) -> None:
         self.connection = connection
+        self.response: Any = None
         self._socket = connection.sock
         self.message = message
         self.modern = modern
@@ -112,7 +113,8 @@ class HttpWire(Wire):
         if message is not None and self._gives_up(message):
             return
         headers = self._headers(message)
-        post = _Post(self.connect(), message, modern=message is not None and modern_version(message) is not None)
+        connection = self._kept.take() or self.connect()
+        post = _Post(connection, message, modern=message is not None and modern_version(message) is not None)
         try:
             post.connection.request("POST", self._target, body, headers)
         except (OSError, ValueError) as error:
@@ -143,12 +145,13 @@ class HttpWire(Wire):
             if not post.cancelled and not post.settled.is_set():
                 thread.join(max(0.0, until - time.monotonic()))
         self._left.set()
+        self._kept.close()
         if self._session is None or self._failed:
             return
         try:
-            connection = self.connect(limit_s)
-            connection.request("DELETE", self._target, headers=self._headers(None, accept=None))
-            connection.getresponse().read(_READ_BYTES)
+            with closing(self.connect(limit_s)) as connection:
+                connection.request("DELETE", self._target, headers=self._headers(None, accept=None))
+                connection.getresponse().read(_READ_BYTES)
         except Exception as error:  # noqa: BLE001 - nobody is left to whom it would matter
             note(f"the session was not ended: {type(error).__name__}: {error}")
 
@@ -172,11 +175,11 @@ class HttpWire(Wire):
             for waiting in post.asked:
                 if self._open.get(waiting) is post:
                     self._open.pop(waiting, None)
-            post.connection.close()
+            self._kept.keep(post.connection, None if post.cancelled else post.response)
             post.settled.set()
 
     def _read_answer(self, post: _Post) -> None:
-        response = post.connection.getresponse()
+        response = post.response = post.connection.getresponse()
         session = response.getheader(SESSION_HEADER)
         if session and not post.modern:
             self._session = session

@@ -54,7 +54,7 @@ class SseWire(Wire):
         self._named.wait()
         if self._failed:
             raise WireFailed
-        connection = self.connect()
+        connection = self._kept.take() or self.connect()
         try:
             connection.request("POST", self._endpoint, body, {"Content-Type": "application/json"})
         except (OSError, ValueError) as error:
@@ -70,6 +70,7 @@ class SseWire(Wire):
         for post in self._posts:
             post.join(max(0.0, until - time.monotonic()))
         self._left.set()
+        self._kept.close()
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
@@ -119,11 +120,12 @@ class SseWire(Wire):
 
     def _accepted(self, connection: Any) -> None:
         """Take the answer to a POST. What is a message in it passes; the words of an acceptance mean nothing."""
+        response = None
         try:
             response = connection.getresponse()
             body = self.body(response)
         finally:
-            connection.close()
+            self._kept.keep(connection, response)
         if not 200 <= response.status < 300:
             self.refused(response, body)
         if isinstance(parse_message(body), Message):

@@ -1,6 +1,6 @@
 """What every client of an address has in common, for frames that come from and go to standard streams.
 
-Owns the address, one connection for one exchange, the splitting of a stream into events, and the writing of lines:
+Owns the address, the making of connections, the splitting of a stream into events, and the writing of lines:
 a line is a body or an event's data with its line ends turned into spaces (JSON has none inside a string).
 Must never follow a redirect, send anything twice, or keep time beyond the moment in which a connection is made.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
+from oyer.programs.kept import KeptConnections
 from oyer.protocol import Message, SseEvent, SseSplitter, parse_sse
 
 __all__ = ["Wire", "WireFailed", "is_stream", "note", "requests_in"]
@@ -47,6 +48,7 @@ class Wire:
         self._ending = threading.Lock()
         self._left = threading.Event()
         self._failed = False
+        self._kept = KeptConnections()
 
     def fail(self, why: str) -> NoReturn:
         """Say that this connection is over: what its client would need to know cannot be said over standard streams."""

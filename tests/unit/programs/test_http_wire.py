@@ -14,15 +14,20 @@ from typing import Any
 import pytest
 from waiting import wait_until
 
+from oyer.programs import kept
 from oyer.programs.http_wire import HttpWire
 from oyer.programs.sse_wire import SseWire
 from oyer.programs.wire import Wire, WireFailed
 
-STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+STREAM = (
+    b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
 GREETING = b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n'
 CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}\n'
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}'
-Talk = Callable[[socket.socket, bytes], None]
+Talk = Callable[[socket.socket, bytes], object]
+"""What a server says to a request; where it returns something true, it keeps the connection."""
+KEPT = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)
 
 
 def chunk(data: bytes) -> bytes:
@@ -30,7 +35,8 @@ def chunk(data: bytes) -> bytes:
 
 
 def whole(body: bytes) -> bytes:
-    return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    return head % len(body) + body
 
 
 class Lines:
@@ -56,17 +62,22 @@ def wired(kind: type[Wire], talk: Talk) -> Iterator[tuple[Any, Lines, list[bytes
 
     def serve(connected: socket.socket) -> None:
         with connected, suppress(OSError):
-            raw = b""
-            while b"\r\n\r\n" not in raw:
-                raw += connected.recv(65536)
-            head, _, body = raw.partition(b"\r\n\r\n")
-            size = next(
-                (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")), 0
-            )
-            while len(body) < size:
-                body += connected.recv(65536)
-            requests.append(head + b"\r\n\r\n" + body)
-            talk(connected, requests[-1])
+            while raw := read(connected):
+                requests.append(raw)
+                if not talk(connected, raw):
+                    return
+
+    def read(connected: socket.socket) -> bytes:
+        raw = b""
+        while b"\r\n\r\n" not in raw:
+            if not (piece := connected.recv(65536)):
+                return b""
+            raw += piece
+        head, _, body = raw.partition(b"\r\n\r\n")
+        size = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")), 0)
+        while len(body) < size:
+            body += connected.recv(65536)
+        return head + b"\r\n\r\n" + body
 
     def accept() -> None:
         with suppress(OSError):
@@ -193,3 +204,74 @@ def test_many_calls_at_once_break_nothing_of_each_other() -> None:
     finally:
         threading.excepthook = before
     assert sorted(one["id"] for one in lines.got) == list(range(300)) and lines.why == [] and failed == []
+
+
+def call(wire: Any, lines: Lines, count: int) -> None:
+    """Call, and wait for the answers so far and for the moment in which a connection proves to be kept."""
+    wire.send(CALL)
+    wait_until(lambda: len(lines.got) == count or lines.why)
+    time.sleep(0.02)
+
+
+def test_connections_for_calls_are_kept_and_the_end_of_a_session_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_KEPT_S", 3600.0)
+    places = []
+
+    def talk(connected: socket.socket, raw: bytes) -> bool:
+        places.append(connected.getpeername())
+        connected.sendall(KEPT.replace(b"\r\n\r\n", b"\r\nMcp-Session-Id: s\r\n\r\n", 1))
+        return True
+
+    with wired(HttpWire, talk) as (wire, lines, requests):
+        for count in range(1, 6):
+            call(wire, lines, count)
+    assert lines.why == [] and [raw.split(b" ")[0] for raw in requests] == [b"POST"] * 5 + [b"DELETE"]
+    assert len(set(places[:5])) == 1 and places[5] != places[0]
+
+
+def test_a_server_that_closes_without_saying_so_is_not_asked_on_a_connection_again() -> None:
+    closed = threading.Event()
+
+    def talk(connected: socket.socket, raw: bytes) -> None:
+        connected.sendall(KEPT)
+        connected.close()
+        closed.set()
+
+    with wired(HttpWire, talk) as (wire, lines, requests):
+        for count in range(1, 6):
+            call(wire, lines, count)
+            assert closed.wait(60)
+            closed.clear()
+    assert lines.why == [] and len(lines.got) == len(requests) == 5
+
+
+def test_a_call_on_a_kept_connection_that_closes_is_not_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_KEPT_S", 3600.0)
+    asked: set[Any] = set()
+
+    def talk(connected: socket.socket, raw: bytes) -> bool:
+        if connected.getpeername() in asked:
+            return False
+        asked.add(connected.getpeername())
+        connected.sendall(KEPT)
+        return True
+
+    with wired(HttpWire, talk) as (wire, lines, requests):
+        call(wire, lines, 1)
+        call(wire, lines, 2)
+    assert "broke off" in lines.why[0] and len(lines.got) == 1 and len(requests) == 2
+
+
+def test_a_connection_that_nobody_takes_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_KEPT_S", 0.05)
+    ended = threading.Event()
+
+    def talk(connected: socket.socket, raw: bytes) -> None:
+        connected.sendall(KEPT)
+        if connected.recv(1) == b"":
+            ended.set()
+
+    with wired(HttpWire, talk) as (wire, lines, _):
+        wire.send(CALL)
+        assert ended.wait(60)
+    assert lines.got == [json.loads(ANSWER)] and lines.why == []
