@@ -489,14 +489,16 @@ class Story:
         ]
         message: dict[str, Any] = {"role": "assistant", "content": says, **({"tool_calls": calls} if calls else {})}
         request = {"model": "m-1", "messages": copy.deepcopy(self.messages)}
-        answer = {"model": "m-1-2026", "choices": [{"index": 0, "message": message}]}
+        ended = finish or ("tool_calls" if calls else "stop")
+        choices = [{"index": 0, "message": message, "finish_reason": ended}]
+        answer = {"model": more.get("reported", "m-1-2026"), "choices": choices, "usage": {"total_tokens": 10}}
         head = {"exchange": self.exchanges, "requested_model": "m-1"}
         body = {
             **head,
             "http_status": 200,
             "reported_model": more.get("reported", "m-1-2026"),
             "usage": {"total": 10},
-            "finish": finish or ("tool_calls" if calls else "stop"),
+            "finish": ended,
             "latency_ns": TICK_NS,
             "complete": more.get("complete", True),
         }

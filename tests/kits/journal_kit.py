@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from oyer.evidence import Chain, Envelope, Event, check_journal, parse_event, payload_bytes
+from oyer.evidence import Chain, Envelope, Event, check_journal, journal_name, parse_event, payload_bytes
 from oyer.host import boot_id, stamp
+from oyer.observe import read_trial, untrue_records
 from oyer.store import MemoryJournal
 
 
@@ -41,7 +42,10 @@ class SeenJournal(MemoryJournal):
         return b"".join([self.data, *self.contents.values()])
 
     def require_whole(self) -> None:
-        """Seal the journal and have the real check pass it."""
+        """Seal the journal and have the real check pass it, and what it says of a model pass beside the bytes of it."""
         self.seal()
         checked = check_journal(self.data, writer=self.writer)
         assert not checked.defects, checked.defects
+        # What was declared stands in a journal that this one has not beside it.
+        untrue = untrue_records(read_trial({journal_name(self.writer): self.data}, self.contents.get))
+        assert not [one for one in untrue if "declared fault" not in one[0]]

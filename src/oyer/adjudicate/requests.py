@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
 from oyer.evidence import digest_of
-from oyer.observe import Act, RequestChange
+from oyer.observe import Act, RequestChange, may_show
 from oyer.protocol import Applied
 from oyer.records import Intervention, Reason
 
-__all__ = ["changed_requests", "request_reasons"]
+__all__ = ["changed_requests", "honest_requests", "request_reasons"]
 
 
 def changed_requests(arm: Arm) -> tuple[str, ...]:
@@ -35,6 +35,30 @@ def request_reasons(arm: Arm, intervention: Intervention) -> Iterator[Reason]:
     for one in arm.shown.requests:
         for code, why, refs in _one(intervention, one):
             yield reason(code, why, arm=arm.condition, evidence=refs)
+
+
+def honest_requests(arm: Arm, session: str | None, since_ns: int, until_ns: int | None) -> tuple[str, ...]:
+    """Return the requests of a session that showed the model, beside the change, the text that it replaced.
+
+    A subject may repeat a result anywhere: in a turn of its own, in a summary, on a path that is not understood. What
+    an authored turn says itself, and what the change adds again, tells nothing. Only a text that is replaced can be
+    looked for; an appended one leaves the original where it is.
+    """
+    change = arm.case.intervention
+    replaced = change.replace_text if change is not None and change.at.gateway else None
+    if replaced is None or replaced.find in replaced.with_:
+        return ()
+    if any(replaced.find in (turn.sent or b"").decode("utf-8", "replace") for turn in arm.turns):
+        return ()
+    return tuple(
+        exchange.request_ref
+        for exchange in arm.model
+        if exchange.session == session
+        and exchange.went_on
+        and exchange.t_request_ns >= since_ns
+        and (until_ns is None or exchange.t_request_ns < until_ns)
+        and may_show(exchange, replaced.find)
+    )
 
 
 _Found = tuple[str, str, tuple[str, ...]]

@@ -13,6 +13,7 @@ from typing import Any, Final
 from oyer.instruments.gateway_answer import Progress, SourceKind, UpstreamAnswer, content_encoding, header_of
 from oyer.instruments.gateway_views import RequestView, ResponseView, view_response
 from oyer.instruments.ports import OnFault, Recorder
+from oyer.observe import printable
 from oyer.records import ModelFault
 
 __all__ = ["Exchange", "record_fault"]
@@ -67,7 +68,7 @@ class Exchange:
         payloads = {"payload": body}
         if self._view.parameters is not None:
             payloads["parameters"] = self._view.parameters
-        asked = {"exchange": self._number, "requested_model": self._view.model, "path": path}
+        asked = {"exchange": self._number, "requested_model": self._view.model, "path": printable(path)}
         self.request = self._recorder.record(
             "model.request",
             asked if self._view.unread is None else {**asked, "unread": self._view.unread},
@@ -146,7 +147,7 @@ class Exchange:
         for key, header in (("content_type", "content-type"), ("content_encoding", "content-encoding")):
             value = header_of(came.headers, header)
             if value is not None:
-                response[key] = value.encode("utf-8", "backslashreplace").decode("utf-8")
+                response[key] = printable(value)
         self.response = self._recorder.record(
             "model.response", response, payloads={"payload": came.body}, session=self.session, because=(self.request,)
         )
@@ -162,7 +163,7 @@ def record_fault(
     """Record a fault of the gateway's exchanges (`because` "" where it is about none), then tell who listens."""
     recorder.record(
         "fault",
-        {"where": "gateway", "class": class_, "message": message},
+        {"where": "gateway", "class": class_, "message": printable(message)},
         session=session,
         because=(because,) if because else (),
     )

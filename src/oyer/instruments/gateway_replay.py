@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from oyer.instruments.gateway_answer import Asking, Failure, Headers, Passing, Progress, UpstreamAnswer
-from oyer.observe import RecordedExchange, renamed
+from oyer.observe import RecordedExchange, printable, renamed
 
 __all__ = ["ReplaySource"]
 
@@ -48,9 +48,9 @@ class ReplaySource:
 
     async def exchange(self, asking: Asking, progress: Progress, passing: Passing) -> UpstreamAnswer:
         """Give the recorded answer to a request, or say that there is none."""
-        ours = dict(self._ours())
+        ours, path = dict(self._ours()), printable(asking.target)
         for place, one in enumerate(self._left):
-            if one.path == asking.target and renamed(one.request, self._theirs, ours) == asking.body:
+            if one.path == path and renamed(one.request, self._theirs, ours) == asking.body:
                 del self._left[place]
                 return await self._again(one, ours, progress, passing)
         told = f"this request is not in the recording, or no answer to it is left: {asking.method} {asking.target}"

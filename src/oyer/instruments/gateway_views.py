@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from oyer.errors import ProtocolError
-from oyer.observe import decoded
+from oyer.observe import decoded, printable
 from oyer.protocol import Defect, JsonValue, ModelApi, api_of, dumps, loads_tolerant, read_answer, sse_block_data
 
 __all__ = ["RequestView", "ResponseView", "StreamEnd", "view_request", "view_response"]
@@ -55,8 +55,9 @@ def view_request(path: str, body: bytes) -> RequestView:
         return RequestView(None, None, None, False, "no_api")
     value = _object(body)
     if value is None:
-        return RequestView(api, api.requested(path, {}), None, api.streams(path, {}), "not_json")
-    return RequestView(api, api.requested(path, value), dumps(api.parameters(value)), api.streams(path, value))
+        return RequestView(api, _said(api.requested(path, {})), None, api.streams(path, {}), "not_json")
+    model, parameters = _said(api.requested(path, value)), dumps(api.parameters(value))
+    return RequestView(api, model, parameters, api.streams(path, value))
 
 
 def view_response(api: ModelApi | None, body: bytes, encoding: str | None = None) -> ResponseView:
@@ -69,7 +70,7 @@ def view_response(api: ModelApi | None, body: bytes, encoding: str | None = None
     answer = read_answer(api, plain, _read_event)
     if isinstance(answer, Defect):
         return ResponseView(None, None, None, answer, "answer")
-    return ResponseView(api.reported(answer), api.usage(answer), api.finish(answer))
+    return ResponseView(_said(api.reported(answer)), api.usage(answer), _said(api.finish(answer)))
 
 
 class StreamEnd:
@@ -85,6 +86,11 @@ class StreamEnd:
         if api is not None and not self.reached and any(mark in block for mark in api.last):
             self.reached = any(map(api.ends, sse_block_data(block)))
         return self.reached
+
+
+def _said(name: str | None) -> str | None:
+    """Return a name as a record can hold it: half a surrogate pair is no text."""
+    return None if name is None else printable(name)
 
 
 def _tolerant(raw: bytes) -> JsonValue:

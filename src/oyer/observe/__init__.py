@@ -37,6 +37,7 @@ from oyer.observe.matching import Bindings, field_of, match_json
 from oyer.observe.measuring import MEASUREMENTS, Measured, read_cost, read_measurements, read_use
 from oyer.observe.model import (
     ModelExchange,
+    as_it_came,
     asked_calls,
     holds,
     may_show,
@@ -45,6 +46,7 @@ from oyer.observe.model import (
     shows,
     unread_words,
 )
+from oyer.observe.model_records import untrue_records
 from oyer.observe.recording import RecordedExchange, read_recording, renamed
 from oyer.observe.rows import Rows, find_table, table_rows
 from oyer.observe.sessions import Authored, Turn, mask, read_authored, read_turns
@@ -102,6 +104,7 @@ __all__ = [
     "answer_value",
     "any_holds",
     "approver_answer",
+    "as_it_came",
     "asked_calls",
     "call_failed",
     "call_matches",
@@ -158,5 +161,6 @@ __all__ = [
     "trial_of",
     "turns_unproven",
     "unread_words",
+    "untrue_records",
     "without_reasoning",
 ]

@@ -15,6 +15,7 @@ from oyer.observe.artifacts import WorldView, read_world
 from oyer.observe.effects import Watch, read_watches
 from oyer.observe.exchanges import Exchange, Wire
 from oyer.observe.model import ModelExchange, read_model
+from oyer.observe.model_records import untrue_records
 from oyer.observe.sessions import Authored, Turn, read_authored, read_turns
 from oyer.observe.shown import ShownResults, read_shown
 from oyer.observe.trial import TrialEvidence
@@ -87,6 +88,11 @@ class TrialFacts:
         return read_model(self.evidence)
 
     @cached_property
+    def untrue(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What records of the gateway say that their own bytes deny, each with its refs."""
+        return tuple(untrue_records(self.evidence))
+
+    @cached_property
     def shown(self) -> ShownResults:
         """What requests to the model showed of the results that a change at the gateway is about; else nothing."""
         change = self.case.intervention
@@ -146,6 +152,8 @@ def read_breaks(facts: TrialFacts, *, but: str | None = None) -> Iterator[Break]
         yield Break("EVIDENCE_BROKEN", "a record is about another place than its writer's", refs=misnamed)
     if facts.world.unreadable:
         yield Break("EVIDENCE_MALFORMED", "a look at the world does not parse", refs=facts.world.unreadable)
+    for told, refs in facts.untrue:
+        yield Break("EVIDENCE_BROKEN", told, refs=refs)
     yield from _miscounted(facts)
 
 

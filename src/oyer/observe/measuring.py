@@ -58,7 +58,7 @@ def read_measurements(facts: TrialFacts) -> Mapping[str, Measured]:
 
 def read_cost(facts: TrialFacts) -> int | None:
     """Return what the model of a trial cost, in millionths of a dollar rounded up; None where it is not known."""
-    cost = in_micros(exchange.cost for exchange in facts.model)
+    cost = None if facts.whole.untrue else in_micros(exchange.cost for exchange in facts.model)
     return None if cost is None else sayable(cost)
 
 
@@ -81,7 +81,8 @@ def _ends(facts: TrialFacts, prefix: str) -> tuple[str, ...]:
 
 
 def _tokens(facts: TrialFacts) -> Measured:
-    counts = [exchange.tokens for exchange in facts.model]
+    # What records say that their bytes deny is no measurement.
+    counts = [None if facts.whole.untrue else exchange.tokens for exchange in facts.model]
     known = [count for count in counts if count is not None]
     refs = tuple(e.response_ref for e in facts.model if e.response_ref is not None)
     return Measured(sayable(sum(known)) if known and len(known) == len(counts) else None, refs)

@@ -22,6 +22,7 @@ from oyer.records import Delimiters
 
 __all__ = [
     "ModelExchange",
+    "as_it_came",
     "asked_calls",
     "holds",
     "may_show",
@@ -253,11 +254,16 @@ def shows(exchange: ModelExchange, text: str) -> bool:
 
 
 def may_show(exchange: ModelExchange, text: str) -> bool:
-    """Whether a request showed a text, or is not understood and holds it anywhere."""
+    """Whether a request may have shown a text: it holds it anywhere (what it offers, what it sets), reasoning apart."""
     if exchange.api is not None and isinstance(exchange.request, dict):
-        return shows(exchange, text)
+        return holds(exchange, exchange.request, text)
     raw = exchange.request_bytes() or b""
     return any_holds([*strings_in(exchange.request), raw.decode("utf-8", "replace")], text)
+
+
+def as_it_came(exchange: ModelExchange) -> ModelExchange:
+    """Return an exchange with its request as it came, whatever a declared change made of it."""
+    return exchange._replace(request_bytes=exchange.original_bytes)
 
 
 def unread_words(exchanges: Iterable[ModelExchange]) -> tuple[str, tuple[str, ...]]:

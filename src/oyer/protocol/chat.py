@@ -23,6 +23,7 @@ from oyer.protocol.model_api import (
     UsageField,
     api_error,
     model_of_body,
+    models_told,
     sse_data,
     stream_of_body,
 )
@@ -178,12 +179,11 @@ class _Choice:
 def _assemble(chunks: Sequence[Json], done: bool) -> Json | Defect:
     if not done:
         return Defect("cut_stream", f"the stream ended after {len(chunks)} chunks without its end marker")
-    whole: Json = {}
+    whole: Json = models_told(chunk.get("model") for chunk in chunks)
     seen: dict[int, _Choice] = {}
     for chunk in chunks:
-        for key in ("model", "usage"):  # the last reported value stands; cumulative counts are never added up
-            if chunk.get(key) is not None:
-                whole[key] = chunk[key]
+        if chunk.get("usage") is not None:  # the last reported counts stand; cumulative ones are never added up
+            whole["usage"] = chunk["usage"]
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else []:
             if isinstance(choice, dict):

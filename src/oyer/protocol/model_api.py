@@ -27,6 +27,7 @@ __all__ = [
     "api_error",
     "is_event_of",
     "model_of_body",
+    "models_told",
     "read_answer",
     "sse_data",
     "stream_of_body",
@@ -80,6 +81,15 @@ class UsageField(NamedTuple):
 def text_or_none(value: JsonValue) -> str | None:
     """Return a value that is text, None for any other."""
     return value if isinstance(value, str) else None
+
+
+def models_told(names: Iterable[JsonValue]) -> Json:
+    """Return `{"model": NAME}` of what the events of one stream report, each that differs: none is passed over.
+
+    Several names stand beside each other, which is the name of no model. An empty one reports none.
+    """
+    told = list(dict.fromkeys(name for name in names if isinstance(name, str) and name))
+    return {"model": " + ".join(told)} if told else {}
 
 
 def model_of_body(_path: str, request: Json) -> str | None:

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from oyer.errors import ProtocolError
 from oyer.protocol.jsonvalue import JsonValue, loads_tolerant
-from oyer.protocol.model_api import AskedCall, Defect, Json, ModelApi, Reasoning, UsageField
+from oyer.protocol.model_api import AskedCall, Defect, Json, ModelApi, Reasoning, UsageField, models_told
 
 __all__ = ["GEMINI", "GEMINI_PATH"]
 
@@ -51,6 +51,9 @@ def _assemble(chunks: Sequence[Json], _done: bool) -> Json | Defect:
             if isinstance(candidate, dict):
                 index = candidate.get("index", 0)
                 candidates.setdefault(index if isinstance(index, int) else 0, _Candidate()).add(candidate)
+    told = models_told(chunk.get("modelVersion") for chunk in chunks)
+    if told:
+        whole["modelVersion"] = told["model"]
     whole["candidates"] = [candidates[index].whole() for index in sorted(candidates)]
     finished = [isinstance(one.said.get("finishReason"), str) for one in candidates.values()]
     if _blocked(whole) is None and not (finished and all(finished)):

@@ -22,6 +22,7 @@ from oyer.protocol.model_api import (
     api_error,
     is_event_of,
     model_of_body,
+    models_told,
     stream_of_body,
     text_or_none,
 )
@@ -68,8 +69,16 @@ def _assemble(events: Sequence[Json], _done: bool) -> Json | Defect:
                     blocks[place][member] = _value_of(told)
                 else:
                     blocks[place][member] = f"{began if isinstance(began, str) else ''}{told}"
-            return {**message, "content": [blocks[place] for place in sorted(blocks)]}
+            content: JsonValue = [blocks[place] for place in sorted(blocks)]
+            return {**message, **models_told(_models(events)), "content": content}
     return Defect("cut_stream", f"the stream ended after {len(events)} events without its end marker")
+
+
+def _models(events: Sequence[Json]) -> Iterator[JsonValue]:
+    for event in events:
+        for told in (event.get("message"), event.get("delta")):
+            if isinstance(told, dict):
+                yield told.get("model")
 
 
 def _add(pieces: dict[tuple[int, str], list[str]], index: int, delta: JsonValue) -> None:

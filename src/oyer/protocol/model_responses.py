@@ -21,6 +21,7 @@ from oyer.protocol.model_api import (
     api_error,
     is_event_of,
     model_of_body,
+    models_told,
     stream_of_body,
     text_or_none,
 )
@@ -51,11 +52,17 @@ def _assemble(events: Sequence[Json], _done: bool) -> Json | Defect:
             return api_error(response.get("error"))
         given = [items[index] for index in sorted(items)]
         told = response.get("output")
-        whole = {**response, "output": given} if given else response
+        whole = {**response, **models_told(_models(events))}
+        whole = {**whole, "output": given} if given else whole
         if given and told and list(_calls(whole)) != list(_calls(response)):
             return Defect("bad_shape", "the last event tells other calls than the items before it")
         return whole
     return Defect("cut_stream", f"the stream ended after {len(events)} events without its end marker")
+
+
+def _models(events: Sequence[Json]) -> Iterator[JsonValue]:
+    responses = (event.get("response") for event in events)
+    return (response.get("model") for response in responses if isinstance(response, dict))
 
 
 def _calls(answer: Json) -> Iterator[AskedCall]:

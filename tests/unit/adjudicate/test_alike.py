@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -95,9 +96,12 @@ def test_a_swap_that_both_arms_met_alike() -> None:
 
 def auxiliary(story: Story, reported: str) -> Story:
     """The first exchange is with another model than the rest."""
-    for kind in ("model.request", "model.response"):
-        story.all(kind)[0].body["requested_model"] = "tiny"
-    story.all("model.response")[0].body["reported_model"] = reported
+    asked, answered = ("model.request", "requested_model", "tiny"), ("model.response", "reported_model", reported)
+    for kind, name, told in (asked, answered):
+        draft = story.all(kind)[0]
+        draft.payloads["payload"] = json.dumps({**json.loads(draft.payloads["payload"]), "model": told}).encode()
+        draft.body[name] = told
+    story.all("model.response")[0].body["requested_model"] = "tiny"
     return story
 
 

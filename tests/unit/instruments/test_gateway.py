@@ -8,6 +8,7 @@ import http.client
 import json
 import socket
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from gateway_kit import ASK, KEY, send
@@ -314,3 +315,27 @@ def test_an_address_that_is_none_is_a_usage_error() -> None:
 
 def test_the_key_is_not_shown() -> None:
     assert KEY not in repr(Upstream("http://127.0.0.1:1/v1", key=KEY))
+
+
+async def test_names_that_are_no_text_are_recorded_with_an_escape_and_blamed_on_nobody(lab: Any) -> None:
+    """Half of a surrogate pair is JSON and no text: a record of it would have no form at all."""
+    message = {"role": "assistant", "content": "Hi."}
+    answer = {"model": "\ud800", "choices": [{"index": 0, "message": message, "finish_reason": "\udfff"}]}
+    async with lab({"body": answer}) as bench:
+        reply = await bench.ask(b'{"model": "m\\udc00", "messages": []}')
+        assert reply.status == 200 and json.loads(reply.body) == answer
+        said = bench.response()
+        assert (said["requested_model"], said["reported_model"], said["finish"]) == ("m\\udc00", "\\ud800", "\\udfff")
+        assert not bench.journal.faults()
+
+
+async def test_a_request_that_is_no_http_prints_nothing(lab: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Least of all the address of the door, which is secret."""
+    async with lab() as bench:
+        address = urlsplit(bench.door.base_url)
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        writer.write(f"POST {address.path}/".encode() + b"\xff HTTP/1.1\r\nHost: x\r\n\r\n")
+        answered = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        assert b" 400 " in answered and not caplog.records

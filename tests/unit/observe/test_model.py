@@ -268,3 +268,12 @@ def test_a_call_may_be_made_from_the_first_byte_of_its_answer() -> None:
     late = spoken("chat", STREAMS["chat"], first_byte_ns=10**15)
     assert late.t_first_ns == late.t_response_ns
     assert spoken("chat", STREAMS["chat"]).t_first_ns == late.t_response_ns
+
+
+def test_what_a_request_offers_may_have_shown_a_text() -> None:
+    """A description of a tool is read by a model as well; it is no part of the conversation."""
+    story = status_story(CASE, gateway=True)
+    offered = {"messages": [], "tools": [{"function": {"name": "x", "description": LURED}}]}
+    last_request(story, offered)
+    last = told(story)[-1]
+    assert may_show(last, MARKER) and not shows(last, MARKER)

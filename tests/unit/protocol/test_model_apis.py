@@ -237,3 +237,30 @@ def test_every_choice_of_a_stream_counts() -> None:
     )
     answer = read_answer(api("chat"), stream)
     assert isinstance(answer, dict) and [one.name for one in api("chat").calls(answer)] == ["f"]
+
+
+_OTHER = {
+    "chat": {"model": "m-9", "choices": []},
+    "responses": {"type": "response.created", "response": {"model": "m-9"}},
+    "messages": {"type": "message_delta", "delta": {"model": "m-9"}},
+    "gemini": {"modelVersion": "m-9"},
+}
+
+
+@pytest.mark.parametrize("name", APIS)
+def test_a_stream_that_reports_two_models_reports_neither(name: str) -> None:
+    """Whichever of its events says so: a model that was swapped under way is not the one that was asked for."""
+    events = sse_data(STREAMS[name])
+    seen = set()
+    for place in range(1, len(events)):
+        told = [*events[:place], json.dumps(_OTHER[name]).encode(), *events[place:]]
+        answer = read_answer(api(name), b"".join(b"data: " + data + b"\n\n" for data in told))
+        assert isinstance(answer, dict)
+        seen.add(api(name).reported(answer))
+    assert seen and seen <= {"m-1-2026 + m-9", "m-9 + m-1-2026"}
+
+
+def test_an_empty_name_in_a_stream_reports_no_model() -> None:
+    told = sse({"model": "", "choices": []}) + STREAMS["chat"]
+    answer = read_answer(api("chat"), told)
+    assert isinstance(answer, dict) and api("chat").reported(answer) == "m-1-2026"
