@@ -200,7 +200,7 @@ TABLE: dict[str, dict[str, Any]] = {
         "content_type?": str,
         "content_encoding?": str,
         "unread?": Literal["coding", "answer"],
-        "source?": Literal["declared", "replay", "scripted"],
+        "source?": Literal["declared", "gateway", "replay", "scripted"],
         "sent?": _Digest,
     },
     "model.fault": {"exchange": _Count, "declared": str, "payload?": _Payload},

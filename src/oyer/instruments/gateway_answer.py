@@ -161,7 +161,7 @@ class Passing(Protocol):
         ...
 
 
-SourceKind = Literal["endpoint", "replay", "scripted", "declared"]
+SourceKind = Literal["endpoint", "replay", "scripted", "declared", "gateway"]
 
 
 class ModelSource(Protocol):

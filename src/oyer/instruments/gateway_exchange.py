@@ -13,16 +13,12 @@ from typing import Any, Final
 from oyer.instruments.gateway_answer import Progress, SourceKind, UpstreamAnswer, content_encoding, header_of
 from oyer.instruments.gateway_views import RequestView, ResponseView, view_response
 from oyer.instruments.ports import OnFault, Recorder
-from oyer.observe import printable
+from oyer.observe import UNFINISHED, printable
 from oyer.records import ModelFault
 
 __all__ = ["Exchange", "record_fault"]
 
 _UNREAD: Final = ResponseView(None, None, None)
-_UNFINISHED: Final = {
-    "cut_stream": "the stream ended without its end marker",
-    "api_error": "the endpoint reported an error in its stream",
-}
 
 
 class Exchange:
@@ -103,7 +99,7 @@ class Exchange:
         if came.failure is None:
             view = view_response(self._view.api, came.body, content_encoding(came.headers))
             if view.defect is not None and 200 <= came.status < 300:
-                unfinished = _UNFINISHED.get(view.defect.code)
+                unfinished = UNFINISHED.get(view.defect.code)
         whole = came.failure in (None, "redirect", "leak") and not came.begun if came.failure else unfinished is None
         response = self._respond(came, view, complete=whole)
         refused = came.status >= 400 if came.failure is None else came.failure == "declared"
@@ -118,7 +114,7 @@ class Exchange:
 
     def refused(self, status: int, body: bytes, fault: str | None, message: str) -> None:
         """Record an answer of the gateway itself."""
-        self._source = "endpoint"  # answered here: not even a script or a recording was asked
+        self._source = "gateway"  # nobody else is asked, not even a script or a recording
         own = UpstreamAnswer(status, "", (), body, len(body))
         response = self._respond(own, _UNREAD, complete=True)
         if fault is not None:

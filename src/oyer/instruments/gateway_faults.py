@@ -3,7 +3,7 @@
 Owns which request of a trial a declaration means (requests of a known API that may pass, counted from 1 over all
 sessions) and what then happens. Each act is on record before anything of it reaches the subject, with the whole answer
 where some of it is kept back. Must never act undeclared, or ask the endpoint for what is answered here. An answer that
-the endpoint itself failed to give whole is left as it is.
+the endpoint itself failed to give, or to give whole, is left as it is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from oyer.instruments.gateway_answer import Asking, Failure, ModelSource, Passing, Progress, UpstreamAnswer
+from oyer.instruments.gateway_answer import (
+    Asking,
+    Failure,
+    ModelSource,
+    Passing,
+    Progress,
+    UpstreamAnswer,
+    content_encoding,
+)
+from oyer.instruments.gateway_views import view_response
+from oyer.observe import UNFINISHED
 from oyer.protocol import dumps
 from oyer.records import ModelFault
 
@@ -54,9 +64,9 @@ class FaultyExchange(NamedTuple):
         if self.fault.kind in _STATUSES:
             return self._refuse(progress)
         came = await self.source.exchange(asking, progress, _Nowhere())
-        if came.failure is not None:
+        if not _given(asking, came):
             return came
-        streams = asking.stream and 200 <= came.status < 300
+        streams = asking.stream
         if self.fault.kind == "slow":
             self.declare(self.fault, None)
             return await self._late(came, passing, streams)
@@ -86,6 +96,14 @@ class FaultyExchange(NamedTuple):
         await _hand_on(came, half, passing)
         await asyncio.sleep(delay_s / 2)
         return _left(came, came.body, True, len(half), None, "")
+
+
+def _given(asking: Asking, came: UpstreamAnswer) -> bool:
+    """Whether an answer came whole and with success: any other is the endpoint's own failure, and stays that."""
+    if came.failure is not None or not 200 <= came.status < 300:
+        return False
+    defect = view_response(asking.api, came.body, content_encoding(came.headers)).defect
+    return defect is None or defect.code not in UNFINISHED
 
 
 class _Nowhere:

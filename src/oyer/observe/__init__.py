@@ -46,6 +46,7 @@ from oyer.observe.model import (
     shows,
     unread_words,
 )
+from oyer.observe.model_faults import UNFINISHED
 from oyer.observe.model_records import untrue_records
 from oyer.observe.recording import RecordedExchange, read_recording, renamed
 from oyer.observe.rows import Rows, find_table, table_rows
@@ -72,6 +73,7 @@ __all__ = [
     "ANSWERED_METHODS",
     "MARKER_LENGTH",
     "MEASUREMENTS",
+    "UNFINISHED",
     "Act",
     "Authored",
     "Bindings",

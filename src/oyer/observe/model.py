@@ -32,6 +32,9 @@ __all__ = [
     "unread_words",
 ]
 
+_UNASKED = ("declared", "gateway")
+"""Who answers without asking anybody: a declared fault, and the gateway that turns a request away."""
+
 
 class ModelExchange(NamedTuple):
     """One request to the model and its answer; `answer` is None where none came back whole.
@@ -41,7 +44,7 @@ class ModelExchange(NamedTuple):
     byte of the answer, where that is on record.
     `acts` are the declared changes of this request on record, `sent` the digest of what went on where that was not
     `original_bytes`; `request_bytes` are those that the model was sent. `went_on`:
-    an answer shows that the request reached whoever answers, which one that a declared fault answered does not.
+    an answer shows that the request reached whoever answers, which one of a declared fault or of the gateway does not.
     `cost` is in millionths of a dollar, None where it is not known.
     A request repeats the whole conversation: it is read anew each time `request` is asked for, and never kept.
     """
@@ -174,7 +177,7 @@ def _answered(evidence: TrialEvidence, event: Event, asked: ModelExchange) -> Mo
     return asked._replace(
         request_bytes=asked.request_bytes if changed is None else partial(_given, changed.modified),
         sent=sent,
-        went_on=body["http_status"] > 0 and body.get("source") != "declared",
+        went_on=body["http_status"] > 0 and body.get("source") not in _UNASKED,
         response_ref=event.ref,
         t_response_ns=event.t_mono_ns,
         # Counted from when the request was on record, so that this is never later than the byte came.
@@ -185,7 +188,7 @@ def _answered(evidence: TrialEvidence, event: Event, asked: ModelExchange) -> Mo
         reported_model=body["reported_model"],
         finish=body.get("finish"),
         complete=body["complete"],
-        tokens=0 if body.get("source") == "declared" else _tokens(body["usage"] or {}),
+        tokens=0 if body.get("source") in _UNASKED else _tokens(body["usage"] or {}),
         cost=cost_of(
             evidence.prices,
             requested=body["requested_model"],

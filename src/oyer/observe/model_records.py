@@ -7,21 +7,18 @@ from which a secret was taken: what was read of them was read before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any
 
 from oyer.errors import ProtocolError
 from oyer.evidence import Event
 from oyer.observe.coding import decoded
+from oyer.observe.model_faults import wrong_faults
 from oyer.observe.texts import printable
 from oyer.observe.trial import TrialEvidence
 from oyer.protocol import Defect, JsonValue, ModelApi, api_of, loads_tolerant, read_answer
-from oyer.records import parse_model_fault
 
 __all__ = ["untrue_records"]
-
-_REFUSING: Final = {"429": 429, "500": 500}
-"""Declared faults that are an answer themselves, and the status of each."""
 
 
 def untrue_records(evidence: TrialEvidence) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -37,7 +34,7 @@ def untrue_records(evidence: TrialEvidence) -> Iterator[tuple[str, tuple[str, ..
             yield from _of_request(evidence, event)
         elif event.kind == "model.response" and number in asked and answered.setdefault(number, event) is event:
             yield from _of_response(evidence, asked[number], event)
-    yield from _of_faults(evidence, answered)
+    yield from wrong_faults(evidence)
 
 
 def _of_request(evidence: TrialEvidence, event: Event) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -80,29 +77,6 @@ def _read(api: ModelApi, raw: bytes, encoding: str | None) -> dict[str, Any]:
         return {"reported_model": None, "usage": None, "finish": None}
     reported, finish = _said(api.reported(answer)), _said(api.finish(answer))
     return {"reported_model": reported, "usage": api.usage(answer), "finish": finish}
-
-
-def _of_faults(evidence: TrialEvidence, answered: Mapping[int, Event]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """A declared fault stands in two records: that it was acted, and the answer in the endpoint's place."""
-    acted: dict[int, list[Event]] = {}
-    times: dict[str, int] = {}
-    for event in evidence.events("gateway", "model.fault"):
-        text = event.body["declared"]
-        if text not in evidence.model_faults:
-            continue  # wrong by itself, and said elsewhere
-        acted.setdefault(event.body["exchange"], []).append(event)
-        times[text] = times.get(text, 0) + 1
-        if times[text] > parse_model_fault(text).times:
-            yield "a declared fault of the model's endpoint was acted more often than declared", (event.ref,)
-    for number, event in answered.items():
-        own = acted.get(number, [])
-        wanted = {_REFUSING[kind] for one in own if (kind := one.body["declared"].partition("@")[0]) in _REFUSING}
-        if event.body.get("source") == "declared":
-            if event.body["http_status"] not in wanted:
-                yield "an answer stands for a declared fault that was not acted", (event.ref,)
-        elif wanted:
-            refs = (*(one.ref for one in own), event.ref)
-            yield "a declared fault was acted, and its answer is on record as another's", refs
 
 
 def _said(name: str | None) -> str | None:

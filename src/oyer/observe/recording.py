@@ -45,8 +45,8 @@ def read_recording(evidence: TrialEvidence) -> tuple[RecordedExchange, ...]:
         number = event.body["exchange"]
         request = asked.get(number)
         sent = None if request is None else _sent(evidence, request, changed.get(request.ref))
-        # What a declared fault answered no endpoint did; of what it kept back the whole is on record beside it.
-        if event.body.get("source") == "declared":
+        # What a declared fault or the gateway answered no endpoint did; of what the first kept back the whole is kept.
+        if event.body.get("source") in ("declared", "gateway"):
             continue
         body = cut[number] if number in cut else evidence.payload(event)
         if request is None or sent is None or body is None or number in found:

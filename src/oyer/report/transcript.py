@@ -85,7 +85,12 @@ _UNREAD: Mapping[str | None, str] = MappingProxyType(
 """What stands beside an exchange of which nothing counts as shown or asked for."""
 
 _SOURCES: Mapping[str | None, str] = MappingProxyType(
-    {"declared": "; as declared, not the endpoint's", "replay": "; from the recording", "scripted": "; from a script"}
+    {
+        "declared": "; as declared, not the endpoint's",
+        "gateway": "; turned away by the gateway",
+        "replay": "; from the recording",
+        "scripted": "; from a script",
+    }
 )
 """What stands beside an answer that no endpoint gave."""
 

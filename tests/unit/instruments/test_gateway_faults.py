@@ -117,3 +117,19 @@ async def test_an_answer_that_fails_by_itself_is_the_endpoints(journal: Any, tmp
 def test_what_is_no_fault_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no fault"):
         parse_model_fault(text)
+
+
+@pytest.mark.parametrize("fault", ["cut@1", "slow:10ms@1"])
+@pytest.mark.parametrize(
+    "told", [{"status": 500, "body": {"error": {"message": "no"}}}, {"pieces": ['data: {"choices": []}\n\n']}]
+)
+async def test_an_endpoints_own_error_is_never_a_declared_fault(
+    journal: Any, tmp_path: Any, fault: str, told: Any
+) -> None:
+    async with open_lab(tmp_path, journal, told, faults=faults(fault)) as bench:
+        bench.gateway.session = "a"
+        reply = await bench.ask({**ASKS["chat"], "stream": "pieces" in told})
+        bench.gateway.session = None
+    assert journal.of("model.fault") == [] and reply.whole
+    ((_, class_, message),) = journal.faults()
+    assert class_ == "dependency_unavailable" and "declared" not in message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -56,31 +55,3 @@ def test_nothing_is_measured_by_such_a_record() -> None:
     assert read_measurements(story.arm())["tokens"].value == 20
     altered("model.response", usage={"total": 1})(story)
     assert read_measurements(story.arm())["tokens"].value is None and read_cost(story.arm()) is None
-
-
-def declared(story: Story, text: str, *, status: int, source: str | None = "declared", times: int = 1) -> None:
-    (opened,) = story.all("trial.opened")
-    opened.body["model_faults"] = [text]
-    answer = story.all("model.response")[0]
-    for _ in range(times):
-        story.note("gateway", "model.fault", {"exchange": 0, "declared": text})
-    told = {"reported_model": None, "usage": None, "finish": None, "http_status": status}
-    answer.body.update(told if source is None else {**told, "source": source})
-    answer.payloads["payload"] = json.dumps({"error": {"message": "x"}}).encode()
-
-
-@pytest.mark.parametrize(
-    ("text", "more", "count"),
-    [
-        ("429@1", {"status": 429}, 0),
-        ("429@1", {"status": 500}, 1),
-        ("429@1", {"status": 429, "source": None}, 1),
-        ("429@1", {"status": 429, "times": 2}, 1),
-        ("429@1x2", {"status": 429, "times": 2}, 0),
-        ("slow:10ms@1", {"status": 429}, 1),
-    ],
-)
-def test_a_declared_fault_stands_in_both_of_its_records(text: str, more: Any, count: int) -> None:
-    story = status_story(CASE, gateway=True)
-    declared(story, text, **more)
-    assert len(list(untrue_records(story.arm().evidence))) == count
