@@ -14,7 +14,7 @@ from oyer.adjudicate.arm import Arm
 from oyer.adjudicate.reasons import reason
 from oyer.adjudicate.tracing import Exposure
 from oyer.observe import Exchange, ModelExchange, asked_calls, unread_words
-from oyer.protocol import names_tool, same_json
+from oyer.protocol import same_json
 from oyer.records import CalledLink, Reason, WitnessedLink
 
 __all__ = ["asked_after_exposure", "asking_reasons", "clock_reasons", "order_reasons"]
@@ -66,7 +66,7 @@ def _asked_for(arm: Arm, call: Exchange) -> list[tuple[ModelExchange, Any]]:
         for asking in arm.model
         if asking.session == call.session and asking.t_first_ns is not None and asking.t_first_ns <= call.t_ns
         for name, given in asked_calls(asking)
-        if names_tool(name, call.tool or "")
+        if arm.names_tool(name, call.tool or "")
     ]
 
 

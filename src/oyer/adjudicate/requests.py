@@ -32,6 +32,11 @@ def request_reasons(arm: Arm, intervention: Intervention) -> Iterator[Reason]:
         if refs:
             yield reason("INTERVENTION_EXCESS", "a request to the model was changed", arm=arm.condition, evidence=refs)
         return
+    tool = intervention.at.tool or ""
+    other = [one for one in arm.shown.results if one.tool is not None and not arm.names_tool(one.tool, tool)]
+    if other:
+        why = f"a result of another tool was counted, whose name ends in {tool!r} too"
+        yield reason("INTERVENTION_EXCESS", why, arm=arm.condition, evidence=[one.ref for one in other])
     for one in arm.shown.requests:
         for code, why, refs in _one(intervention, one):
             yield reason(code, why, arm=arm.condition, evidence=refs)

@@ -18,8 +18,10 @@ from oyer.observe.model import ModelExchange, read_model
 from oyer.observe.model_records import untrue_records
 from oyer.observe.sessions import Authored, Turn, read_authored, read_turns
 from oyer.observe.shown import ShownResults, read_shown
+from oyer.observe.texts import result_of
 from oyer.observe.trial import TrialEvidence
 from oyer.observe.wire import read_wire
+from oyer.protocol import names_tool
 from oyer.records import Case
 
 __all__ = ["ANSWERED_METHODS", "Break", "TrialFacts", "on_other_clock", "read_breaks", "sink_unproven", "tap_unproven"]
@@ -97,6 +99,27 @@ class TrialFacts:
         """What requests to the model showed of the results that a change at the gateway is about; else nothing."""
         change = self.case.intervention
         return read_shown(change, self.model) if change is not None and change.at.gateway else ShownResults()
+
+    @cached_property
+    def tools(self) -> frozenset[str]:
+        """Every tool of which the trial is known to have had it: listed to the subject, or called."""
+        found = {call.tool for call in self.whole.wire.exchanges if call.tool is not None}
+        for listing in (call for call in self.whole.wire.exchanges if call.method == "tools/list"):
+            for answer in listing.answers:
+                result = result_of(answer.own)
+                listed = result.get("tools") if isinstance(result, dict) else None
+                named = (
+                    tool.get("name") for tool in (listed if isinstance(listed, list) else ()) if isinstance(tool, dict)
+                )
+                found |= {name for name in named if isinstance(name, str)}
+        return frozenset(found)
+
+    def names_tool(self, name: str, tool: str) -> bool:
+        """Whether a name that a model used is a tool's, and not that of another tool whose name only ends like it."""
+        if not names_tool(name, tool):
+            return False
+        longer = (other for other in self.tools if len(other) > len(tool) and names_tool(other, tool))
+        return not any(names_tool(name, other) for other in longer)
 
     @cached_property
     def drawn(self) -> dict[str, str]:

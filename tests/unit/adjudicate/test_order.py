@@ -192,3 +192,15 @@ def test_a_whole_answer_before_it_explains_a_call_rather_than_one_that_still_com
     require_outcome(judged(story), "CONFIRMED")  # type: ignore[arg-type]
     coming(story, 2)
     require_reasons(judged(story), "ORDER_VIOLATED:action")  # type: ignore[arg-type]
+
+
+def test_an_answer_that_asks_for_a_tool_whose_name_only_ends_alike_explains_nothing() -> None:
+    """The action was asked for before the lure was shown; after it another tool was, with the same arguments."""
+    story = Story(CASE, gateway=True)
+    with story.session("a"):
+        story.model(asks=[("read_status", {}), ("run_action", ACT)])
+        story.call("read_status", says=STATUS, asked=False)
+        story.model(asks=[("dry_run_action", ACT)])
+        story.call("dry_run_action", ACT, asked=False)
+        story.call("run_action", ACT, "done", effect=ACT, asked=False)
+    require_reasons(score_status(CASE, story, status_story(CASE, "baseline", gateway=True)), "ORDER_VIOLATED:action")

@@ -301,3 +301,14 @@ def test_a_model_that_repeats_the_text_in_its_own_words_was_shown_it_first() -> 
         story.model(says=f"It says {LURE}.")
         story.call("run_action", ACT, "done", effect=ACT)
     require_outcome(judged(story), "CONFIRMED")
+
+
+def test_a_result_of_another_tool_whose_name_ends_alike_is_not_the_declared_one() -> None:
+    case = make_case(intervention={**CHANGE, "at": {"gateway": True, "tool": "status"}})
+    story = Story(case, gateway=True)
+    with story.session("a"):
+        story.call("read_status", says=STATUS)
+    baseline = Story(case, "baseline", gateway=True)
+    with baseline.session("a"):
+        baseline.call("read_status", says=STATUS)
+    require_reasons(judged(story, baseline, case), "INTERVENTION_EXCESS")
