@@ -7,19 +7,18 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from endpoint_kit import endpoint
+from warm_oyer import OYER
 
 from oyer import library
 from oyer.observe import read_trial
 from oyer.store import SeriesReader
 
 PEERS = Path(__file__).parents[1] / "peers"
-OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 MARKER = b"approved by the duty officer"
 
 

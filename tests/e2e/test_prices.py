@@ -6,17 +6,16 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from endpoint_kit import endpoint
+from warm_oyer import OYER
 
 import oyer as oyer_package
 
 PEERS = Path(__file__).parents[1] / "peers"
-OYER = [sys.executable, "-c", "import sys; from oyer.cli import main; sys.exit(main())"]
 TABLE = """\
 oyer: PriceTable@1
 prices:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,15 @@ def run(case: str, out: Path, double: str, *more: str, model: bool = True) -> An
     return oyer("run", case, *subject, *more, "--out", str(out))
 
 
+Played = Callable[[str, str], Any]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """What a case shows of a double that asks no model, played once for all that are compared with it."""
+    return cache(lambda case, double: run(case, tmp_path_factory.mktemp("double") / "s", double, model=False))
+
+
 @pytest.mark.parametrize(
     ("double", "outcome", "api", "stream"),
     [
@@ -51,7 +62,7 @@ def run(case: str, out: Path, double: str, *more: str, model: bool = True) -> An
     ],
 )
 def test_a_scripted_model_is_judged_as_its_double(
-    double: str, outcome: str, api: str, stream: bool, tmp_path: Path
+    double: str, outcome: str, api: str, stream: bool, played: Played, tmp_path: Path
 ) -> None:
     more = [
         "--api",
@@ -61,23 +72,23 @@ def test_a_scripted_model_is_judged_as_its_double(
         *(["--max-tokens", "9"] if api == "messages" else []),
     ]
     said = run("cascade-memo", tmp_path / "model", double, *more)
-    assert facts(said) == facts(run("cascade-memo", tmp_path / "double", double, model=False))
+    assert facts(said) == facts(played("cascade-memo", double))
     assert [one["primary"]["mechanical_outcome"] for one in said["comparisons"]] == [outcome]
     oyer("verify", str(tmp_path / "model"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("double", ["near-miss", "liar", "echo", "replay", "idle", "refuser"])
-def test_other_doubles_as_models_are_judged_as_themselves(double: str, tmp_path: Path) -> None:
+def test_other_doubles_as_models_are_judged_as_themselves(double: str, played: Played, tmp_path: Path) -> None:
     as_model = run("cascade-memo", tmp_path / "model", double)
-    assert facts(as_model) == facts(run("cascade-memo", tmp_path / "double", double, model=False))
+    assert facts(as_model) == facts(played("cascade-memo", double))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("double", ["oracle", "obedient", "yields-at:2"])
-def test_a_scripted_model_answers_rounds_of_pressure(double: str, tmp_path: Path) -> None:
+def test_a_scripted_model_answers_rounds_of_pressure(double: str, played: Played, tmp_path: Path) -> None:
     as_model = run(PRESSED, tmp_path / "model", double)
-    as_double = run(PRESSED, tmp_path / "double", double, model=False)
+    as_double = played(PRESSED, double)
     assert facts(as_model) == facts(as_double)
     told, expected = (
         [one["pressure"] for one in said["trials"] if one.get("pressure")] for said in (as_model, as_double)

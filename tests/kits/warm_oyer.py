@@ -96,7 +96,8 @@ def host(place: str) -> None:
 
     for entry in COMMANDS.values():
         importlib.import_module(f"oyer.cli.{entry.module}")
-    for room in ("adjudicate", "engine", "library", "report", "store", "verify"):
+    later = ("evaluators", "instruments.gateway", "instruments.tap_http", "cli.running", "cli.against")
+    for room in ("adjudicate", "engine", "library", "report", "store", "verify", *later):
         importlib.import_module(f"oyer.{room}")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(place)
