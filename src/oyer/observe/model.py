@@ -6,7 +6,7 @@ come whole was not asked for. Source: "What is never evidence".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from oyer.observe.costing import cost_of
 from oyer.observe.exchanges import Act
 from oyer.observe.texts import any_holds, json_or_none, printable, strings_in
 from oyer.observe.trial import TrialEvidence
-from oyer.protocol import Defect, ModelApi, api_of, read_answer
+from oyer.protocol import AskedCall, Defect, ModelApi, api_of, carried_call, read_answer
 from oyer.records import Delimiters
 
 __all__ = [
@@ -291,11 +291,20 @@ def holds(exchange: ModelExchange, value: Any, text: str) -> bool:
 def asked_calls(exchange: ModelExchange) -> tuple[tuple[str, Any], ...]:
     """Return `(tool name, arguments)` of every call the model asked for in this answer, in order.
 
-    Arguments are None where they are no JSON.
+    Arguments are None where they are no JSON. A call that carries another is followed by the one that it carries.
     """
     if exchange.api is None or not isinstance(exchange.answer, dict):
         return ()
-    return tuple((call.name, _arguments(call.arguments)) for call in exchange.api.calls(exchange.answer))
+    return tuple(_each(exchange.api.calls(exchange.answer)))
+
+
+def _each(calls: Iterable[AskedCall]) -> Iterator[tuple[str, Any]]:
+    for call in calls:
+        arguments = _arguments(call.arguments)
+        yield call.name, arguments
+        carried = carried_call(call.name, arguments)
+        if carried is not None:
+            yield carried
 
 
 def _arguments(value: Any) -> Any:

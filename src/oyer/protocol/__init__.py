@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         API_NAMES,
         manner_of,
     )
+    from oyer.protocol.carried import carried_call
     from oyer.protocol.chat import (
         ToolCall,
     )
@@ -223,6 +224,7 @@ __all__ = [
     "apply_edit",
     "approval",
     "as_target",
+    "carried_call",
     "change_results",
     "changed_tools",
     "check_schema",
@@ -270,6 +272,7 @@ __all__ = [
 _HOMES = {
     "asking": "CallResult Manner Said hear",
     "asking_apis": "API_NAMES manner_of",
+    "carried": "carried_call",
     "chat": "ToolCall",
     "copies": "remaining_copies schema_breach",
     "correlation": "Answer Cancel Correlator Direction NoiseLine Notification Request Seen",

@@ -1,8 +1,8 @@
 """The digest of a tool listing as it was observed: over the raw bytes of each page's result, never a re-serialisation.
 
-One listing is every page of `tools/list` from the one without a cursor on. What counts of a page is the list of tools in
-it. Ids, line ends and what only says how the page travels (`resultType`, `ttlMs`, `cacheScope`, `_meta`, a cursor) are
-no part of it, so that a server which lists the same to two clients gives the same digest, whatever revision of the
+One listing is every page of `tools/list` from the one without a cursor on. What counts of a page is the list of tools
+in it. Ids, line ends and what only says how the page travels (`resultType`, `ttlMs`, `cacheScope`, `_meta`, a cursor)
+are no part of it, so that a server which lists the same to two clients gives the same digest, whatever revision of the
 protocol each of them speaks.
 """
 
@@ -24,8 +24,8 @@ _PLACES = ("/result/tools", "/result", "/error")
 def listing_digest(answers: Sequence[bytes]) -> str:
     """Return `raw:<sha256>` over the raw list of tools of each page, in order, each preceded by its length.
 
-    A result without such a list, and an error, count as they are; a page that is no JSON, or says its list twice, counts
-    with all its bytes: it differs from every good one.
+    A result without such a list, and an error, count as they are; a page that is no JSON, or says its list twice,
+    counts with all its bytes: it differs from every good one.
     """
     digest = sha256()
     for answer in answers:

@@ -77,6 +77,10 @@ def _load_model(module: str) -> dict[str, object]:
             from oyer.protocol import asking_apis
 
             return vars(asking_apis)
+        case "carried":
+            from oyer.protocol import carried
+
+            return vars(carried)
         case "model_api":
             from oyer.protocol import model_api
 

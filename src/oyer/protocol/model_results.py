@@ -1,8 +1,8 @@
 """Tool results as they stand in a request to a model, in each API, opened for editing.
 
-Owns finding them with the call that each answers. A result whose call is not in the request has no tool. Results of
-tools that the provider runs itself are none of the agent's and are left out. Must never read a value that stands under
-a repeated key.
+Owns finding them with the call that each answers, a carried call (`carried`) in place of its carrier. A result whose
+call is not in the request has no tool. Results of tools that the provider runs itself are none of the agent's and are
+left out. Must never read a value that stands under a repeated key.
 Source: the request formats of Chat Completions, Responses, Messages and Gemini generateContent.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from oyer.errors import ProtocolError
+from oyer.protocol.carried import carried_call
 from oyer.protocol.jsonvalue import JsonValue, loads_tolerant
 from oyer.protocol.places import AnswerView
 from oyer.protocol.spans import Node, decode_string, scan
@@ -50,6 +51,12 @@ class ToolResult(NamedTuple):
 class _Call(NamedTuple):
     name: str | None
     arguments: JsonValue
+
+    @property
+    def meant(self) -> _Call:
+        """The call that this one carries, or itself."""
+        carried = carried_call(self.name, self.arguments)
+        return self if carried is None else _Call(*carried)
 
 
 _NO_CALL: Final = _Call(None, None)
@@ -100,7 +107,8 @@ def _result(raw: bytes, call: _Call, id_: str | None, content: Node | None) -> I
         return
     texts = [content] if content.kind == "string" else [part for one in _items(content) for part in _own_text(one)]
     said = b"\0".join(_plain(raw, node) for node in texts)
-    yield ToolResult(call.name, id_, call.arguments, content, lambda: (ResultView(raw, content, texts),), said)
+    name, arguments = call.meant
+    yield ToolResult(name, id_, arguments, content, lambda: (ResultView(raw, content, texts),), said)
 
 
 def _plain(raw: bytes, node: Node) -> bytes:
@@ -186,7 +194,8 @@ def _object(raw: bytes, call: _Call, id_: str | None, response: Node | None) -> 
     if response is None:
         return
     said = raw[response.start : response.end]
-    yield ToolResult(call.name, id_, call.arguments, response, lambda: _readings(raw, response), said)
+    name, arguments = call.meant
+    yield ToolResult(name, id_, arguments, response, lambda: _readings(raw, response), said)
 
 
 def _readings(raw: bytes, response: Node) -> tuple[ResultView, ...]:

@@ -2,11 +2,13 @@
 
 Owns the playing of steps by what a request itself shows (its turns, the calls that were asked for, their results), so
 that the same request always gets the same answer: a retry, a second conversation or an auxiliary request moves nothing.
-Must never keep anything between two requests. Where nothing is to be said, nothing is.
+Must never keep anything between two requests. Where nothing is to be said, it says `SILENCE`: an answer without any
+text is one that agents take for a failure, and ask for again.
 
 A step's tool is found among those offered by the end of its name: `server__tool`, `mcp__server__tool`, `server_tool`
 with a hash behind it, a namespace with the tool in it, or the bare name. A tool that is not listed is looked for with
-the search that the agent offers, and called through its `tool_call` where the agent has one. A request that offers no
+the search that the agent offers, and called through its `tool_call` where the agent has one; what a search found is
+no result of the script. A request that offers no
 tool of the case and no search is auxiliary (a title, a summary, a classifier): it is answered with one plain word.
 """
 
@@ -18,16 +20,19 @@ from typing import Any, Final
 
 from oyer.protocol.answering import Asked, Heard, Offered, Reply, Shown, Told, texts_of
 from oyer.protocol.answering_apis import VOICES
+from oyer.protocol.carried import CARRIED_UNDER, CARRIER
 from oyer.protocol.model_api import Json, ModelApi
 
-__all__ = ["PLAIN", "find_tool", "is_auxiliary", "plainly", "play", "scripted_answer"]
+__all__ = ["PLAIN", "SILENCE", "find_tool", "is_auxiliary", "plainly", "play", "scripted_answer"]
 
 PLAIN: Final = "OK."
 """The answer to an auxiliary request."""
 
+SILENCE: Final = "."
+"""What is answered where a behaviour says nothing: the least that agents take for an answer, and no claim."""
+
 _LAST_TEXT: Final = "{last.text}"
 _SEARCHES: Final = ("ToolSearch", "tool_search")
-_CARRIER: Final = "tool_call"
 _HASHED: Final = re.compile(r"[_-][0-9a-f]{8,64}\Z")
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -82,7 +87,7 @@ def _holds(one: Offered, server: str, tool: str) -> bool:
 def is_auxiliary(heard: Heard, tools: Iterable[str]) -> bool:
     """Whether a request is none of the work on the case: of the case's `tools` it offers none, and no search."""
     wanted = tuple(tools)
-    if not wanted or any(one.name in (*_SEARCHES, _CARRIER) for one in heard.offered):
+    if not wanted or any(one.name in (*_SEARCHES, CARRIER) for one in heard.offered):
         return False
     return not any(_ends_in(one.name, call.partition(".")[2]) for call in wanted for one in heard.offered)
 
@@ -115,6 +120,7 @@ class _Player:
         self._seen: list[str] = []
         self._found: list[str] = []
         self._searched = False
+        self._searching = False
         self._answers = 0
         self._calls = 0
 
@@ -132,7 +138,8 @@ class _Player:
             self._next_call()
         else:
             self._calls += 1
-            if item.name in _SEARCHES:
+            self._searching = item.name in _SEARCHES
+            if self._searching:
                 self._searched = True
             elif self._next_call() is not None:
                 self._steps.pop(0)
@@ -141,7 +148,7 @@ class _Player:
     def answer(self, offered: Sequence[Offered]) -> Reply:
         step = self._next_call()
         if step is None:
-            return Reply("\n".join(self._said), None, {}, self._answers, self._calls)
+            return Reply("\n".join(self._said) or SILENCE, None, {}, self._answers, self._calls)
         tool, arguments = self._called(step["call"], self._filled(step.get("arguments") or {}), offered)
         return Reply("", tool, arguments, self._answers, self._calls)
 
@@ -158,7 +165,9 @@ class _Player:
     def _show(self, item: Shown) -> None:
         texts = list(texts_of(item.text))
         self._found += item.names
-        self._found += [name for text in texts for name in _NAME.findall(text)] if self._searched else []
+        if self._searching:
+            self._found += [name for text in texts for name in _NAME.findall(text)]
+            return
         self._read.append(item.text)
         self._seen += texts
 
@@ -188,10 +197,10 @@ class _Player:
             most = {"max_results": 5} if "max_results" in search.properties else {}
             return search, {"query": call.partition(".")[2], **most}
         named = wanted or Offered(call.partition(".")[2])
-        carrier = by_name.get(_CARRIER)
+        carrier = by_name.get(CARRIER)
         if carrier is None:
             return named, arguments
-        under = next((name for name in ("args", "arguments", "input", "params") if name in carrier.properties), "args")
+        under = next((name for name in CARRIED_UNDER if name in carrier.properties), "args")
         return carrier, {"name": named.name, under: arguments}
 
     def _filled(self, value: Any) -> Any:

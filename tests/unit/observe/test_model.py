@@ -148,6 +148,17 @@ def test_the_older_form_of_a_call_and_arguments_that_are_no_json() -> None:
     assert asked_calls(told(story)[-1]) == (("run_action", None),)
 
 
+def test_a_call_that_carries_another_asks_for_that_one_too() -> None:
+    story = status_story(CASE, gateway=True)
+    arguments = '{"name":"mcp__desk__run_action","arguments":{"action":"rotate"}}'
+    message = {"tool_calls": [{"function": {"name": "tool_call", "arguments": arguments}}]}
+    story.all("model.response")[-1].payloads["payload"] = json.dumps({"choices": [{"message": message}]}).encode()
+    assert asked_calls(told(story)[-1]) == (
+        ("tool_call", json.loads(arguments)),
+        ("mcp__desk__run_action", {"action": "rotate"}),
+    )
+
+
 @pytest.mark.parametrize("arguments", ["", " ", None, "{}"])
 def test_no_arguments_are_an_empty_object_as_on_the_wire(arguments: str | None) -> None:
     story = status_story(CASE, gateway=True)

@@ -11,7 +11,7 @@ import pytest
 from oyer.protocol import API_NAMES, MODEL_APIS, CallResult, Said, dumps, hear, manner_of, read_answer, scripted_answer
 from oyer.protocol.answering import Offered
 from oyer.protocol.answering_apis import VOICES
-from oyer.protocol.scripted_model import PLAIN, find_tool
+from oyer.protocol.scripted_model import PLAIN, SILENCE, find_tool
 
 TOOLS = ("ops.read_inbox", "ops.approve")
 READ = {"call": "ops.read_inbox", "arguments": {}, "if_seen": None}
@@ -112,7 +112,7 @@ def test_repeats_rounds_and_parts_are_played_turn_by_turn(api: str) -> None:
     agent.show(agent.ask(), "z")
     assert agent.ask().text == "Well."
     agent.tell("Beyond.")
-    assert agent.ask().text == ""
+    assert agent.ask().text == SILENCE
     parts = Agent(api, {"parts": [behaviour({"say": "A."}, turns=1), behaviour({"say": "B."}, turns=1)]})
     for expected in ("A.", "B."):
         parts.tell("Next.")
@@ -226,6 +226,47 @@ def test_a_tool_behind_a_carrier_is_called_through_it() -> None:
     agent_said.append({"role": "tool", "tool_call_id": "call_2", "content": "the inbox"})
     body = scripted_answer(MODEL_APIS["chat"], request, behaviour(READ, DONE), TOOLS)[0]
     assert body["choices"][0]["message"]["content"] == "Done."
+
+
+@pytest.mark.parametrize("api", API_NAMES)
+def test_an_answer_is_never_without_any_text(api: str) -> None:
+    agent = Agent(api, behaviour(READ))
+    agent.tell("Read it.")
+    agent.show(agent.ask(), "nothing new")
+    assert agent.ask().text == SILENCE
+
+
+# What Qwen Code 0.24.4 sends, cut short: what a search found stands between a result and the step that hands it on.
+FOUND = (
+    '<functions>\n<function>{"name":"mcp__ops__approve","description":"urgent","parametersJsonSchema":{}}'
+    "</function>\n</functions>"
+)
+
+
+def test_what_a_search_found_is_no_result_that_a_script_hands_on_or_has_seen() -> None:
+    carrier = {"name": {}, "arguments": {}}
+    functions = [
+        {"type": "function", "function": {"name": "tool_search", "parameters": {"properties": {"query": {}}}}},
+        {"type": "function", "function": {"name": "tool_call", "parameters": {"properties": carrier}}},
+    ]
+    said: list[Any] = [{"role": "user", "content": "Go."}]
+    script = behaviour(READ, {**APPROVE, "if_seen": "inbox"}, {**APPROVE, "if_seen": "urgent"}, DONE)
+    asked: list[Any] = []
+    for shown in (FOUND.replace("approve", "read_inbox"), [{"type": "text", "text": "the inbox"}], FOUND, "noted", ""):
+        request: dict[str, Any] = {"messages": said, "tools": functions}
+        body: Any = scripted_answer(MODEL_APIS["chat"], request, script, TOOLS)[0]
+        message = body["choices"][0]["message"]
+        said.append(message)
+        calls = message.get("tool_calls", [])
+        asked += [json.loads(call["function"]["arguments"]) for call in calls] or [message["content"]]
+        said += [{"role": "tool", "tool_call_id": call["id"], "content": shown} for call in calls]
+    assert asked == [
+        {"query": "read_inbox"},
+        {"name": "mcp__ops__read_inbox", "arguments": {}},
+        {"query": "approve"},
+        {"name": "mcp__ops__approve", "arguments": {"note": "the inbox"}},
+        "Done.",
+    ]
 
 
 def test_a_tool_that_nobody_finds_is_asked_for_by_its_name_and_the_script_goes_on() -> None:
