@@ -41,12 +41,18 @@ def model_of(options: Mapping[str, Any], *, wanted: bool) -> SubjectSpec | None:
         return None
     api: ModelApiName = options["api"] or "chat"
     base_url = options["base_url"] or ""
+    name = options["model"] or ("scripted" if scripted_double(base_url) else "")
+    reports = _reports(options)
+    if reports and name and name not in reports:
+        told = f"nothing is pinned for {name}, which is the model that is asked for"
+        hint = f"--reports {name}={next(iter(reports.values()))}"
+        raise UsageError("E-SUBJECT-REPORTS", told, where="--reports", hint=hint)
     model = ModelSettings(
-        options["model"] or ("scripted" if scripted_double(base_url) else ""),
+        name,
         base_url,
         parameters=_parameters(options, api),
         system=options["system"],
-        reports=_reports(options),
+        reports=reports,
         faults=_faults(options),
         api=api,
         reasoning_delimiters=_delimiters(options),
@@ -121,7 +127,7 @@ def _faults(options: Mapping[str, Any]) -> tuple[str, ...]:
         try:
             parse_model_fault(text)
         except ValueError as error:
-            hint = "429@2, 500@1x3, cut@2 or slow:1500ms@1"
+            hint = "429@2, 500@1x3, cut@2 or slow:1500ms@1; after @ stands which request, counted from 1"
             raise UsageError("E-SUBJECT-FAULT", str(error), where="--model-fault", hint=hint) from None
     return tuple(options["model_faults"])
 
@@ -142,7 +148,7 @@ def _parameters(options: Mapping[str, Any], api: ModelApiName) -> dict[str, Any]
                 "E-SUBJECT-PARAMETER",
                 f"the value of {name} is not JSON",
                 where="--param",
-                hint=f"a text is {name}='\"...\"'",
+                hint=f"{name}=true, {name}=3; a text is {name}='\"...\"'",
             ) from None
     common = {"temperature": options["temperature"], "max_tokens": options["max_tokens"], "seed": options["model_seed"]}
     return with_common(api, found, common)

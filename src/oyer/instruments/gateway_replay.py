@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from oyer.errors import ProtocolError
 from oyer.instruments.gateway_answer import Asking, Failure, Headers, Passing, Progress, UpstreamAnswer
 from oyer.observe import RecordedExchange, printable, renamed
+from oyer.protocol import loads
 
 __all__ = ["ReplaySource"]
 
@@ -23,6 +25,8 @@ _FAILURES: Final[tuple[tuple[str, Failure], ...]] = (
     ("no answer from the model endpoint", "unreachable"),
 )
 """What the gateway says of each failure of an endpoint; others it finds again in the bytes themselves."""
+
+_MOST_NAMED: Final = 8
 
 
 class ReplaySource:
@@ -37,6 +41,8 @@ class ReplaySource:
         self, recorded: Sequence[RecordedExchange], theirs: Mapping[str, str], ours: Callable[[], Mapping[str, str]]
     ) -> None:
         self._left = list(recorded)
+        self._given: list[RecordedExchange] = []
+        self._asked = 0
         self._theirs = theirs
         self._ours = ours
 
@@ -49,12 +55,36 @@ class ReplaySource:
     async def exchange(self, asking: Asking, progress: Progress, passing: Passing) -> UpstreamAnswer:
         """Give the recorded answer to a request, or say that there is none."""
         ours, path = dict(self._ours()), printable(asking.target)
+        self._asked += 1
         for place, one in enumerate(self._left):
             if one.path == path and renamed(one.request, self._theirs, ours) == asking.body:
-                del self._left[place]
+                self._given.append(self._left.pop(place))
                 return await self._again(one, ours, progress, passing)
-        told = f"this request is not in the recording, or no answer to it is left: {asking.method} {asking.target}"
-        return progress.answer("unrecorded", told)
+        told = "this request is not in the recording, or no answer to it is left"
+        told += f": {asking.method} {asking.target}, number {self._asked} of the trial"
+        return progress.answer("unrecorded", told + self._beside(asking.body, ours))
+
+    def _beside(self, asked: bytes, ours: Mapping[str, str]) -> str:
+        """Say in which members a request differs from the one that was recorded next."""
+        given = sum(renamed(one.request, self._theirs, ours) == asked for one in self._given)
+        if given:
+            return f"; answers to it that were given already: {given}, and there is no further one"
+        if not self._left:
+            return "; the recording holds no further one"
+        try:
+            one, other = loads(renamed(self._left[0].request, self._theirs, ours)), loads(asked)
+        except (ProtocolError, RecursionError):
+            return ""
+        if not isinstance(one, dict) or not isinstance(other, dict):
+            return ""
+        names = sorted(
+            name for name in {*one, *other} if name not in one or name not in other or one[name] != other[name]
+        )
+        return (
+            f"; the next one recorded differs in {', '.join(name[:40] for name in names[:_MOST_NAMED])}"
+            if names
+            else ""
+        )
 
     async def _again(
         self, one: RecordedExchange, ours: Mapping[str, str], progress: Progress, passing: Passing

@@ -11,6 +11,7 @@ from typing import Any
 
 from oyer.records.case import Case
 from oyer.records.case_rules import Breach
+from oyer.records.chain import CalledLink
 from oyer.records.matchers import OPERATORS
 from oyer.records.source_text import Path, nearest
 from oyer.records.tool_names import matchers_of, steps_of
@@ -39,6 +40,27 @@ def argument_breaches(case: Case, listed: Mapping[str, Schemas]) -> Iterator[Bre
             continue
         wanted = {name: value for name, value in pattern.items() if value != {"absent": True}}
         yield from _unknown((*path, "arguments"), f"{called.server}.{called.tool}", wanted, schema)
+    yield from _of_the_action(case, listed)
+
+
+def _of_the_action(case: Case, listed: Mapping[str, Schemas]) -> Iterator[Breach]:
+    """An action matches exactly, so that a needed argument which its pattern does not name keeps it from ever matching.
+
+    The short form `effect` writes such a pattern, with the names of the packaged files server.
+    """
+    for index, link in enumerate(() if case.chain is None else case.chain.promotion):
+        if (
+            not isinstance(link, CalledLink)
+            or not isinstance(link.arguments, Mapping)
+            or set(link.arguments) & OPERATORS
+        ):
+            continue
+        schema = listed.get(link.called.server, {}).get(link.called.tool)
+        path, tool = ("chain", "promotion", index, "arguments"), f"{link.called.server}.{link.called.tool}"
+        wanted = {name: value for name, value in link.arguments.items() if value != {"absent": True}}
+        named = {**link.arguments, **dict.fromkeys(link.allow_extra)}
+        yield from _unknown(path, tool, wanted, schema)
+        yield from _missing(path, tool, named, schema, "the pattern of the action does not name it: no call can match")
 
 
 def _properties(schema: Any) -> Mapping[str, Any] | None:
@@ -60,10 +82,12 @@ def _unknown(path: Path, tool: str, given: Mapping[str, Any], schema: Any) -> It
         yield Breach(path, "E-TOOL-ARGUMENT", f"{tool} takes no argument {name!r}", hint)
 
 
-def _missing(path: Path, tool: str, given: Mapping[str, Any], schema: Any) -> Iterator[Breach]:
+def _missing(
+    path: Path, tool: str, given: Mapping[str, Any], schema: Any, why: str = "it is not given"
+) -> Iterator[Breach]:
     properties = _properties(schema)
     required = schema.get("required", ()) if properties is not None else ()
     for name in required if isinstance(required, list | tuple) else ():
         if name not in given:
             hint = f"it takes {', '.join(sorted(properties or ()))}"
-            yield Breach(path, "E-TOOL-ARGUMENT", f"{tool} needs the argument {name!r}, and it is not given", hint)
+            yield Breach(path, "E-TOOL-ARGUMENT", f"{tool} needs the argument {name!r}, and {why}", hint)

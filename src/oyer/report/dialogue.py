@@ -110,7 +110,7 @@ def _arrow(message: Message, look: Look) -> str:
 def _body(message: Message, look: Look) -> Page:
     raw = message.delivered if message.delivered is not None else message.original
     if raw is None:
-        return () if message.kind == "fault" else (line(_INDENT, say("its bytes are not retained", "bad")),)
+        return () if message.without_bytes else (line(_INDENT, say("its bytes are not retained", "bad")),)
     if not raw:
         return (line(_INDENT, say("(nothing)", "dim")),)
     return tuple(_text_lines(content_text(message.kind, raw), look))
@@ -127,6 +127,8 @@ def _difference(message: Message, look: Look) -> Page:
     """Show what was changed in a message: the lines around it, the original and what arrived."""
     before = content_text(message.kind, message.original or b"")
     after = content_text(message.kind, message.delivered or b"")
+    if before == after:
+        before, after = _whole_text(message.original or b""), _whole_text(message.delivered or b"")
     if before == after:
         before, after = _decoded(message.original or b""), _decoded(message.delivered or b"")
     one, other = before.split("\n"), after.split("\n")
@@ -253,6 +255,27 @@ def _chat_texts(message: object) -> list[str]:
         if isinstance(function, dict):
             texts.append(f"asks for {function.get('name')} {function.get('arguments')}")
     return [f"{message.get('role', '?')}: {texts[0]}", *texts[1:]] if texts else []
+
+
+def _whole_text(raw: bytes) -> str:
+    """A JSON value with one member, or one line of a text, in a line: a change deep inside it is a small one then."""
+    try:
+        return "\n".join(_laid_out(loads(raw)))
+    except (ProtocolError, RecursionError):
+        return _decoded(raw)
+
+
+def _laid_out(value: object) -> Iterator[str]:
+    if isinstance(value, dict | list) and value:
+        named = value.items() if isinstance(value, dict) else (("-", item) for item in value)
+        for name, item in named:
+            first, *rest = _laid_out(item)
+            plain = not isinstance(item, dict | list) and not rest
+            yield from [f"{name}: {first}"] if plain else [f"{name}:", f"  {first}", *(f"  {one}" for one in rest)]
+    elif isinstance(value, str):
+        yield from value.split("\n")
+    else:
+        yield _compact(value)
 
 
 def _compact(value: object) -> str:

@@ -17,6 +17,9 @@ OUTCOME_STYLES: Mapping[str, Style] = {"CONFIRMED": "bad", "NOT_OBSERVED": "good
 DECLARED = frozenset({"rule", "budget"})
 """What may keep a trial from running without anything being amiss."""
 
+_MOST_MISSING = 12
+"""Trials that did not run and are named; an interrupted series may have thousands."""
+
 
 def render_ledger(count: LedgerCount, look: Look) -> Page:
     """Print the ledger: trials, comparisons, exposure, spontaneous promotions in baselines."""
@@ -36,7 +39,9 @@ def render_ledger(count: LedgerCount, look: Look) -> Page:
     if count.missing:
         page += _sum("not run", len(count.missing), count.not_run, look)
     if set(count.not_run) - DECLARED:
-        page += fold([say("not run: " + ", ".join(count.missing), "warn")], look, indent="  ", hanging="    ")
+        shown, more = count.missing[:_MOST_MISSING], len(count.missing) - _MOST_MISSING
+        told = "not run: " + ", ".join(shown) + (f" and {more} more (all of them: --json)" if more > 0 else "")
+        page += fold([say(told, "warn")], look, indent="  ", hanging="    ")
     return page
 
 

@@ -50,6 +50,7 @@ class Message(NamedTuple):
     """One message. `delivered` is None where no bytes on record are proven to have arrived.
 
     `at_ns` counts from the first event of the trial. `ended_by` is for turns, `answer_to` a refused request.
+    `without_bytes`: it is one that never has any, so that none are missing.
     """
 
     ref: str
@@ -67,6 +68,7 @@ class Message(NamedTuple):
     delivered_ref: str | None
     acts: tuple[Act, ...]
     note: str | None
+    without_bytes: bool = False
 
     @property
     def changed(self) -> bool:
@@ -151,6 +153,7 @@ def _message(evidence: TrialEvidence, event: Event, direction: Direction, at_ns:
         delivered_ref=None,
         acts=(),
         note="".join([*_notes(event), *_thought(evidence, event, raw)]) or None,
+        without_bytes=event.kind == "fault" or (event.kind == "model.fault" and "payload" not in body),
     )
 
 
@@ -176,12 +179,15 @@ def _notes(event: Event) -> Iterator[str]:
         yield f"asks for {body['requested_model'] or 'no named model'}"
         yield _UNREAD.get(body.get("unread"), "")
     elif event.kind == "model.response":
+        if body["http_status"] == 0:
+            yield "no answer"
+            return
         reported = body["reported_model"] or "no model named"
         yield f"HTTP {body['http_status']}, {reported}" + ("" if body["complete"] else ", cut off")
         yield _UNREAD.get(body.get("unread"), "")
         yield _SOURCES.get(body.get("source"), "")
     elif event.kind == "model.fault":
-        yield f"declared fault {body['declared']}"
+        yield f"declared fault {body['declared']}" + ("; the whole answer" if "payload" in body else "")
     elif event.kind == "sink.rejected":
         yield f"rejected: {body['why']}"
     elif event.kind == "sink.effect":

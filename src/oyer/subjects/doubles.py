@@ -77,7 +77,8 @@ def check_double(double: str, scripts: Scripts) -> None:
         raise UsageError(
             "E-DOUBLE-NO-SCRIPT",
             f"scripted:{double} derives from the Case's two scripts, and the Case declares none",
-            hint="write `doubles: {proper: ..., tempted: ...}` into the Case, or use scripted:idle",
+            hint="write `doubles: {proper: [fs.read_file: {path: a.md}], tempted: [...]}` into the Case (they are "
+            "derived only for `effect` with a change in an answer of oyer:files), or use scripted:idle",
         )
     for session in scripts.sessions() or ("",):
         row.play(scripts, session)

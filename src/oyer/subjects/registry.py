@@ -166,10 +166,12 @@ def make_subject(
 
 
 def _check_model(model: ModelSettings | None) -> None:
-    if model is None or not model.name or not model.base_url:
+    lacks = [] if model is not None and model.name else ["a model name"]
+    lacks += [] if model is not None and model.base_url else ["the base URL of its endpoint"]
+    if model is None or lacks:
         raise UsageError(
             "E-SUBJECT-MODEL",
-            "the subject `model` needs a model name and the base URL of its endpoint",
+            f"the subject `model` needs {' and '.join(lacks)}: not given, or empty",
             hint="--model NAME --base-url http://127.0.0.1:9102/v1",
         )
     if model.api not in API_NAMES:

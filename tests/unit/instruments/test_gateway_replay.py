@@ -62,12 +62,17 @@ async def test_equal_requests_get_the_answers_in_order_and_then_none(replay: Any
     assert [json.loads(reply.body) for reply in replies[:2]] == [{"n": 1}, {"n": 2}]
     ((where, class_, message),) = lab.journal.faults()
     assert (where, class_) == ("gateway", "harness") and "not in the recording" in message
+    assert message.endswith(
+        "number 3 of the trial; answers to it that were given already: 2, and there is no further one"
+    )
 
 
 async def test_another_request_is_a_fault_of_the_harness(replay: Any) -> None:
     lab = replay(recorded())
     (reply,) = await lab.ask(("chat", {**ASKS["chat"], "temperature": 1}))
     assert reply.status == 502 and lab.journal.faults()[0][1] == "harness"
+    message = lab.journal.faults()[0][2]
+    assert message.endswith("number 1 of the trial; the next one recorded differs in temperature")
     assert lab.journal.of("model.response")[0].body["complete"] is False
 
 

@@ -74,6 +74,42 @@ def test_a_call_without_a_needed_argument() -> None:
     assert breaches(EXPECTED="{lines: 1}") == []  # a matcher looks for what it is about, and for no more
 
 
+ACTION = """\
+kind: experiment
+intervention: {id: x, at: {server: fs, tool: read}, append_text: "\\nAlso tell it."}
+chain: {promotion: [{id: action, called: fs.read, arguments: ARGUMENTS, allow_extra: EXTRA}]}
+conditions: [baseline, manipulated]
+"""
+
+
+def of_the_action(arguments: str, extra: str = "[]", schema: Any = CLOSED) -> list[tuple[str, str]]:
+    head, _, _ = CASE.partition("channel:")
+    text = head + "sessions: [{id: main, turns: [Say it.]}]\n" + CASE[CASE.index("blame:") :] + ACTION
+    text = text.replace("ARGUMENTS", arguments).replace("EXTRA", extra)
+    (loaded,) = parse_cases(text.encode(), name="case.yaml")
+    found = list(argument_breaches(loaded.case, {"fs": {"read": schema}}))
+    assert all(one.path == ("chain", "promotion", 0, "arguments") and one.code == "E-TOOL-ARGUMENT" for one in found)
+    return [(one.message, one.hint) for one in found]
+
+
+def test_an_action_that_no_valid_call_can_match() -> None:
+    """An exact pattern without a needed argument, as the short form `effect` writes it for a tool of other names."""
+    open_ = {"properties": {"name": {}, "text": {}}, "required": ["name", "text"]}
+    never = "fs.read needs the argument {!r}, and the pattern of the action does not name it: no call can match"
+    assert of_the_action("{path: a, content: b}", schema=open_) == [
+        (never.format("name"), "it takes name, text"), (never.format("text"), "it takes name, text"),
+    ]  # fmt: skip
+    assert of_the_action("{line: 1, path: a}") == [("fs.read takes no argument 'line'", "did you mean lines?")]
+
+
+def test_an_action_that_some_call_can_match_is_no_breach() -> None:
+    assert of_the_action("{path: a}") == []
+    assert of_the_action("{lines: 1}", "[path]") == []
+    assert of_the_action("{contains: a}") == []
+    assert of_the_action("{path: a, other: {absent: true}}") == []
+    assert of_the_action("{file: a}", schema={"properties": {"path": {}}}) == []
+
+
 @pytest.mark.parametrize(
     "schema",
     [

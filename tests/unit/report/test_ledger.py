@@ -23,3 +23,10 @@ def test_a_sum_that_does_not_hold_is_not_hidden() -> None:
     text = page_text(render_ledger(wrong, Look()))
     assert "THIS DOES NOT ADD UP" in text
     assert "spontaneous: 1 of 1 baselines" in text
+
+
+def test_an_interrupted_series_names_the_first_of_what_did_not_run() -> None:
+    count = count_ledger(plan_of(40), [], [])
+    text = " ".join(page_text(render_ledger(count, Look())).split())
+    assert f"{count.missing[11]} and 68 more (all of them: --json)" in text
+    assert count.missing[12] not in text

@@ -209,6 +209,43 @@ def test_a_changed_request_to_a_model_shows_what_went_on_in_its_place() -> None:
     assert "intervened by grant" in text and "- tool: pending" in text and "+ tool: approved" in text
 
 
+def test_a_change_that_an_earlier_message_of_a_request_holds_is_a_small_difference() -> None:
+    tape = Tape()
+    told = [
+        json.dumps({"messages": [{"content": f"a\n{text}\nz"}, {"role": "tool", "content": "ok"}], "n": "far"}).encode()
+        for text in ("pending", "approved")
+    ]
+    asked = {"exchange": 1, "payload": tape.payload(told[0]), "requested_model": "m", "path": "/v1/chat/completions"}
+    ref = tape.add("gateway", "model.request", asked, session="a")
+    act = {"intervention": "grant", "of": ref, "original": digest_of(told[0]), "applied": True}
+    tape.add("gateway", "model.intervened", {**act, "modified": tape.payload(told[1])}, session="a")
+    answered = {"http_status": 200, "reported_model": "m", "usage": None, "latency_ns": 5, "complete": True}
+    answered |= {"exchange": 1, "payload": tape.payload(b"{}"), "requested_model": "m", "sent": digest_of(told[1])}
+    tape.add("gateway", "model.response", answered, session="a")
+    text = page_text(render_transcript(read_transcript(tape.read()), Look()))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert "- pending" in lines and "+ approved" in lines and "far" not in text
+
+
+@pytest.mark.parametrize("with_bytes", [True, False])
+def test_a_declared_fault_misses_bytes_only_where_it_has_some(with_bytes: bool) -> None:
+    tape = Tape()
+    body = {"exchange": 1, "declared": "cut@1"} | ({"payload": tape.payload(b"whole")} if with_bytes else {})
+    tape.add("gateway", "model.fault", body, session="a")
+    text = page_text(render_transcript(read_transcript(tape.read()), Look()))
+    assert "declared fault cut@1" in text and "not retained" not in text
+    assert ("the whole answer" in text and "whole\n" in text) == with_bytes
+
+
+def test_where_no_answer_came_none_is_told_of() -> None:
+    tape = Tape()
+    body = {"exchange": 1, "payload": tape.payload(b""), "requested_model": None, "source": "replay"}
+    body |= {"http_status": 0, "reported_model": None, "usage": None, "latency_ns": 5, "complete": False}
+    tape.add("gateway", "model.response", body, session="a")
+    text = page_text(render_transcript(read_transcript(tape.read()), Look()))
+    assert "(no answer)" in text and "recording" not in text and "HTTP 0" not in text
+
+
 def test_noise_and_binary_bytes_are_kept_and_shown_safely() -> None:
     tape = Tape()
     noise = {"server": "ops", "connection": 1, "side": "server", "payload": tape.payload(b"\xff\xfe\x1b[31m")}
