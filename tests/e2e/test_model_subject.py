@@ -12,10 +12,14 @@ from typing import Any
 import pytest
 import zstandard
 from endpoint_kit import endpoint
+from series_kit import peer, peer_case
+from series_kit import run as run_series_here
 from warm_oyer import OYER
 
+from oyer.engine import SubjectSpec
 from oyer.observe import read_trial
 from oyer.store import SeriesReader
+from oyer.subjects import ModelSettings
 
 PEERS = Path(__file__).parents[1] / "peers"
 KEY = "sk-SECRET-CANARY-98765"
@@ -133,6 +137,27 @@ def test_what_a_model_thinks_in_its_text_is_not_said(tmp_path: Path) -> None:
         said = json.loads(outcome.read_text())["said"]
         assert said == ["There are two notes." if more else "I could rotate them.</think>There are two notes."]
         assert ("holds reasoning" in json.dumps(oyer("show", str(tmp_path / name), "0"))) is bool(more)
+
+
+@pytest.mark.parametrize(("behaviour", "waits"), [({"status": 503, "body": {}}, False), ({"body": "no answer"}, True)])
+def test_an_endpoints_error_is_not_waited_for_and_what_may_still_come_is(
+    behaviour: Any, waits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    class Limit(float):
+        def __le__(self, other: float) -> bool:
+            asked.append(other)
+            return super().__le__(other)
+
+    monkeypatch.setattr("oyer.engine.sessions.INSTRUMENT_S", Limit(0.01))
+    answers = tmp_path / "answers.json"
+    answers.write_text(json.dumps([behaviour]))
+    with endpoint(answers) as url:
+        model = SubjectSpec("model", model=ModelSettings("small", url))
+        result = run_series_here([peer_case(tmp_path, peer("serves"))], [model], tmp_path / "s").result
+    (outcome,) = result.outcomes.values()
+    assert (outcome.status, bool(asked)) == ("blocked", waits)
 
 
 def test_an_endpoint_that_fails_blocks_and_concludes_nothing(tmp_path: Path) -> None:

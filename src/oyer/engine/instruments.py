@@ -25,7 +25,6 @@ from oyer.errors import HarnessError
 from oyer.host import Patience, RunDir, base_environment, neutral_name
 from oyer.instruments import (
     CallsInFlight,
-    CallWatcher,
     DeclaredApproval,
     DeclaredBlock,
     DeclaredEdit,
@@ -191,6 +190,11 @@ class Bench:
         """A turn has ended that is followed by a look: the world is looked at, with servers up and nobody asked."""
         if self._world is not None:
             await self._world.after_turn(session, turn)
+
+    @property
+    def endpoint_failed(self) -> bool:
+        """Whether the gateway knows that the model's endpoint failed, and says so once the session ends."""
+        return self._gateway is not None and self._gateway.owes
 
     def given(self, session: Session, *, cwd: str, env: Mapping[str, str]) -> Given:
         """Return everything the subject gets for one session; of its turns, those before any pressure."""
@@ -372,7 +376,7 @@ class Bench:
                 idle_s=case.budget.idle_s,
                 patience=Patience(settle_s=server.settle_s),
             ),
-            watchers=self._watchers(),
+            watchers=[*self._world_sinks.values()],
             calls=calls,
             on_fault=self._faults.hear,
         )
@@ -385,9 +389,6 @@ class Bench:
             spoken: Literal["sse", "auto"] = "sse" if server.given_as == "sse" else "auto"
             bridge = bridge_to(tap.url, case.budget.message_bytes, spoken)
             self._commands[name] = ServerCommand(bridge, url=tap.url, transport=spoken)
-
-    def _watchers(self) -> list[CallWatcher]:
-        return list(self._world_sinks.values())
 
 
 def relay_source() -> Path:

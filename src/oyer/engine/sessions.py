@@ -28,6 +28,9 @@ AT_ONCE = frozenset({"budget_exceeded", "timeout", "harness", "state_contract_br
 INSTRUMENT_S = 4.0
 """How long the instrument beside a failed dependency may take to say so, before the subject's word is the first."""
 
+OF_ENDPOINT = "model endpoint: "
+"""How a subject of ours begins what it says of its model's failure; of a server's it says something else."""
+
 FATAL = frozenset({"crash", "protocol", "budget", "harness"})
 
 CLASS_OF_END = {"harness": "dependency_unavailable", "crash": "subject_crash", "protocol": "subject_protocol"}
@@ -97,7 +100,8 @@ async def _turns(
         if end is None:
             return None
         if end.fault is not None:
-            if end.ended_by == "harness":
+            known = end.detail.startswith(OF_ENDPOINT) and bench.endpoint_failed
+            if end.ended_by == "harness" and not known:
                 # What failed the subject has an instrument of its own, which may be a moment behind: it is heard first.
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(faults.heard.wait(), INSTRUMENT_S)

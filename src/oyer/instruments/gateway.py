@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aiohttp import web
@@ -102,6 +102,7 @@ class RecordingGateway:
         self._failure: Exception | None = None
         self._faults = DeclaredFaults(faults)
         self._unrecovered: tuple[int, str, str] | None = None
+        self._under_way = 0
 
     @property
     def session(self) -> str | None:
@@ -113,6 +114,11 @@ class RecordingGateway:
         if session != self._session:
             self._settle()
         self._session = session
+
+    @property
+    def owes(self) -> bool:
+        """Whether all that is left to be said of this session is that an error was followed by no whole answer."""
+        return self._unrecovered is not None and not self._under_way
 
     async def start(self) -> GatewayDoor:
         """Bind an ephemeral loopback port and return the door. Raises: HarnessError when it cannot be bound."""
@@ -182,7 +188,7 @@ class RecordingGateway:
         meant = None if self._changer is None else self._changer.look(view.api, body, self._session)
         passing = _Passing(request)
         places = key_places(request.headers, query, self._key)
-        with exchange.asked(body, target, sync=meant is not None):
+        with self._working(), exchange.asked(body, target, sync=meant is not None):
             onward = body
             if self._changer is not None:
                 onward = self._changer.change(meant, body, exchange.request, exchange.session)
@@ -198,8 +204,16 @@ class RecordingGateway:
             came = await source.exchange(asking, exchange.progress, passing)
             exchange.answered(came)
             self._count(exchange, len(came.body))
-        self._note(exchange, view)
+            self._note(exchange, view)
         return await passing.finish(came) if came.begun else await _deliver(request, came)
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
 
     def _refusal(self, path: str, places: tuple[str, ...], whole: bool) -> _Refusal | None:
         if not places:

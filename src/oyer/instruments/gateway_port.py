@@ -90,6 +90,11 @@ class Gateway(Protocol):
 
     session: str | None
 
+    @property
+    def owes(self) -> bool:
+        """Whether an error stands that no whole answer followed, with nothing under way: a fault in the end."""
+        ...
+
     async def start(self) -> GatewayDoor:
         """Open the door. Raises: HarnessError when no port can be bound."""
         ...

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from gateway_kit import open_lab, send
 from model_streams import APIS, ASKS, PATHS, STREAMS, WHOLE
+from waiting import until
 
 from oyer.records import parse_model_fault
 
@@ -133,3 +134,23 @@ async def test_an_endpoints_own_error_is_never_a_declared_fault(
     assert journal.of("model.fault") == [] and reply.whole
     ((_, class_, message),) = journal.faults()
     assert class_ == "dependency_unavailable" and "declared" not in message
+
+
+async def test_an_error_is_owed_until_an_answer_follows_and_while_nothing_is_under_way(
+    journal: Any, tmp_path: Any
+) -> None:
+    error: Any = {"status": 503, "body": {"error": {"message": "busy"}}}
+    gate = tmp_path / "gate"
+    held = {"pieces": ["data: {}\n\n", "data: [DONE]\n\n"], "gate": str(gate)}
+    async with open_lab(tmp_path, journal, error, {"text": "Hi."}, error, held) as bench:
+        bench.gateway.session = "a"
+        owed = [bench.gateway.owes]
+        for _ in range(3):
+            await bench.ask()
+            owed.append(bench.gateway.owes)
+        waiting = asyncio.create_task(bench.ask({**ASKS["chat"], "stream": True}))
+        await until(lambda: len(journal.of("model.request")) == 4)
+        owed.append(bench.gateway.owes)
+        gate.touch()
+        await waiting
+    assert owed == [False, True, False, True, False]
