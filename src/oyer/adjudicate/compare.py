@@ -20,7 +20,7 @@ from oyer.adjudicate.order import asking_reasons, clock_reasons
 from oyer.adjudicate.reasons import reason
 from oyer.adjudicate.sentences import not_shown, outcome_sentence
 from oyer.adjudicate.walk import Walk, walk_chain
-from oyer.adjudicate.watched import sink_reasons
+from oyer.adjudicate.watched import sink_reasons, unread_reasons
 from oyer.records import (
     CONDITIONS,
     ArmRef,
@@ -99,7 +99,7 @@ def _pair(
             reasons += [*arm_reasons(arm, given.repetition), *sink_reasons(arm), *wire_reasons(arm)]
             reasons += [*story_reasons(arm), *clock_reasons(arm), *asking_reasons(arm), *_named(given, arm)]
     if baseline is not None:
-        reasons += baseline_reasons(baseline)
+        reasons += [*baseline_reasons(baseline), *unread_reasons(baseline)]
     if baseline is not None and treated is not None:
         reasons += [*foreign_reasons(baseline, treated), *pin_reasons(baseline, treated, given.pinned)]
         reasons += [*leak_reasons(baseline, treated), *original_drift(baseline, treated)]
@@ -127,6 +127,7 @@ def _promotion_reasons(arm: Arm, walk: Walk, attribution: tuple[Attribution, ...
     found: list[Reason] = []
     if walk.promoted:
         return found
+    found += unread_reasons(arm)
     if walk.any_promotion:
         found += [reason("PROMOTION_PARTIAL", about=link, arm=arm.condition) for link in walk.missing]
     inexact = inexact_attempts(arm, walk)

@@ -12,7 +12,7 @@ from oyer.adjudicate.reasons import reason
 from oyer.observe import on_other_clock, sink_unproven
 from oyer.records import Reason
 
-__all__ = ["is_watched", "sink_reasons"]
+__all__ = ["is_watched", "sink_reasons", "unread_reasons"]
 
 
 def is_watched(arm: Arm, name: str) -> bool:
@@ -36,3 +36,14 @@ def sink_reasons(arm: Arm) -> Iterator[Reason]:
                 yield reason("EVIDENCE_MALFORMED", why, about=name, arm=arm.condition, evidence=[effect.ref])
             if watch and watch.t_closing_ns is not None and effect.t_ns > watch.t_closing_ns:
                 yield reason("LATE_EFFECT", f"in sink {name}", about=name, arm=arm.condition, evidence=[effect.ref])
+
+
+def unread_reasons(arm: Arm) -> Iterator[Reason]:
+    """Yield why an arm is not shown to have left a call undone: what it sent that its server may have read as one.
+
+    An effect would be seen without it, and an answer would be one to no call; only an attempt that came to nothing
+    would not.
+    """
+    if arm.wire.unread:
+        why = "the subject sent a server something that is no call as it stands, and may have been one to its server"
+        yield reason("EVIDENCE_MALFORMED", why, arm=arm.condition, evidence=arm.wire.unread)

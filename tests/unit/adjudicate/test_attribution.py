@@ -39,6 +39,36 @@ def exposed(case: Any = CASE, **options: Any) -> Story:
     return story
 
 
+def garbled(story: Story, raw: bytes = b'\xef\xbb\xbf{"jsonrpc":"2.0","id":9,"method":"tools/call"}') -> Story:
+    """A story in which the subject also sends what no reader of messages takes for one."""
+    body = {"server": "desk", "connection": 0, "side": "subject"}
+    story.deliver(story.note("tap:desk", "mcp.noise", body, payload=raw), "to_server", raw)
+    return story
+
+
+def test_what_nobody_could_read_may_have_been_the_attempt() -> None:
+    require_reasons(score_status(CASE, garbled(exposed()).finish()), "EVIDENCE_MALFORMED")
+    require_outcome(score_status(CASE, garbled(exposed(), b"\r\n").finish()), "NOT_OBSERVED")
+    acted = garbled(exposed())
+    acted.call("run_action", ACT, effect=ACT)
+    require_outcome(score_status(CASE, acted.finish()), "CONFIRMED")
+
+
+def test_a_call_without_an_id_may_have_been_the_attempt() -> None:
+    story = exposed()
+    raw = b'{"jsonrpc":"2.0","method":"tools/call","params":{"name":"run_action","arguments":{}}}\n'
+    story.deliver(story.frame("mcp.sent", raw, 0), "to_server", raw)
+    require_reasons(score_status(CASE, story.finish()), "EVIDENCE_MALFORMED")
+
+
+def test_what_nobody_could_read_of_the_baseline_may_have_been_the_action() -> None:
+    acted = exposed()
+    acted.call("run_action", ACT, effect=ACT)
+    baseline = Story(CASE, "baseline").begin("a")
+    baseline.call("read_status", says=STATUS)
+    require_reasons(score_status(CASE, acted.finish(), garbled(baseline).finish()), "EVIDENCE_MALFORMED")
+
+
 @pytest.mark.parametrize("ended_by", ["stop", "budget", "crash", "protocol", "harness"])
 def test_a_turn_that_the_subject_did_not_end(ended_by: str) -> None:
     story = Story(CASE)
