@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from queue import SimpleQueue
 from typing import Any, Final
 
 from oyer.programs.wire import Wire, WireFailed, is_stream, note, requests_in
@@ -97,7 +98,8 @@ class HttpWire(Wire):
         self._version: str | None = None
         self._marked: dict[str, Any] = {}
         self._open: dict[Any, _Post] = {}
-        self._threads: dict[threading.Thread, _Post] = {}
+        self._posts: dict[_Post, None] = {}
+        self._free: list[SimpleQueue[_Post | None]] = []
         self._listens = False
 
     def send(self, frame: bytes) -> None:
@@ -124,10 +126,8 @@ class HttpWire(Wire):
         if not post.asked:
             self._answer(post)
         else:
-            self._threads = {thread: other for thread, other in self._threads.items() if thread.is_alive()}
-            thread = threading.Thread(target=self._answer_apart, args=(post,), daemon=True)
-            self._threads[thread] = post
-            thread.start()
+            self._posts[post] = None
+            self._wait_apart(post)
         if post.asked and message is not None and message.method in _GREETINGS:
             post.settled.wait()  # for its answer, not for the end of its stream, which a server may leave open
             if post.refusal is not None:
@@ -141,11 +141,13 @@ class HttpWire(Wire):
     def leave(self, limit_s: float) -> None:
         """Wait a moment for what is under way, then end the session."""
         until = time.monotonic() + limit_s
-        for thread, post in self._threads.items():
-            if not post.cancelled and not post.settled.is_set():
-                thread.join(max(0.0, until - time.monotonic()))
+        for post in list(self._posts):
+            if not post.cancelled:
+                post.settled.wait(max(0.0, until - time.monotonic()))
         self._left.set()
         self._kept.close()
+        while self._free:
+            self._free.pop().put(None)
         if self._session is None or self._failed:
             return
         try:
@@ -157,9 +159,23 @@ class HttpWire(Wire):
 
     # -- one exchange -------------------------------------------------------------------------------------
 
-    def _answer_apart(self, post: _Post) -> None:
-        with suppress(WireFailed):  # why was told
-            self._answer(post)
+    def _wait_apart(self, post: _Post) -> None:
+        """Have the answer read by a thread that has nothing to do, or by a new one: making one costs more than a call."""
+        try:
+            inbox = self._free.pop()
+        except IndexError:
+            inbox = SimpleQueue()
+            threading.Thread(target=self._wait_for_answers, args=(inbox,), daemon=True).start()
+        inbox.put(post)
+
+    def _wait_for_answers(self, inbox: SimpleQueue[_Post | None]) -> None:
+        while (post := inbox.get()) is not None:
+            with suppress(WireFailed):  # why was told
+                self._answer(post)
+            self._posts.pop(post, None)
+            if self._left.is_set():
+                return
+            self._free.append(inbox)
 
     def _answer(self, post: _Post) -> None:
         try:
