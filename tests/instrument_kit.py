@@ -41,7 +41,7 @@ class KitJournal(MemoryJournal):
 
     def sync(self) -> None:
         super().sync()
-        self.synced.append(self.events[-1].ref)
+        self.synced = [event.ref for event in self.events]
 
     def of(self, kind: str) -> list[Event]:
         return [event for event in self.events if event.kind == kind]

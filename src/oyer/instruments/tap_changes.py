@@ -1,7 +1,8 @@
 """Carrying out a declared change of an answer, with everything on record before the changed bytes leave.
 
-Owns the order: original recorded and synced (by the caller), edit applied, `mcp.intervened` synced, policy
-applied, `mcp.policy` synced. An edit that cannot be applied leaves the original as it is, and says why.
+Owns the order: original recorded (by the caller), edit applied, `mcp.intervened`, policy applied, `mcp.policy`. The
+caller waits for the disk once, after all of them and before a changed byte leaves: they are lines of one journal.
+An edit that cannot be applied leaves the original as it is, and says why.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class AnswerChanger:
         else:
             body["why"] = f"{outcome.why_code}: {outcome.why}"
         because = (ref,) if request is None else (ref, request)
-        self._record.event("mcp.intervened", body, payloads=payloads, because=because, sync=True)
+        self._record.event("mcp.intervened", body, payloads=payloads, because=because)
 
     def _treat(self, treatment: DeclaredLabel | DeclaredStrip, original: bytes, modified: bytes, ref: str) -> bytes:
         outcome = treatment.apply(modified)
@@ -89,7 +90,7 @@ class AnswerChanger:
             "original": self._record.digest(original),
             "modified": self._record.digest(modified) if modified != original else None,
         }
-        self._record.event("mcp.policy", body, payloads={"delivered": outcome.modified}, because=(ref,), sync=True)
+        self._record.event("mcp.policy", body, payloads={"delivered": outcome.modified}, because=(ref,))
         return outcome.modified
 
 

@@ -66,8 +66,8 @@ class _Call(NamedTuple):
 class Exchange:
     """The two streams of frames of one connection."""
 
-    __slots__ = ("_calls", "_changer", "_correlator", "_frames", "_in_flight", "_interest", "_number", "_outlet",
-                 "_record", "_settings", "_unread", "deadlines", "opening", "server_answered")  # fmt: skip
+    __slots__ = ("_calls", "_changer", "_correlator", "_frames", "_holds_requests", "_in_flight", "_interest",
+                 "_number", "_outlet", "_record", "_settings", "_unread", "deadlines", "opening", "server_answered")  # fmt: skip
 
     def __init__(self, number: int, settings: TapSettings, record: ConnectionRecord, outlet: Outlet) -> None:
         self._number = number
@@ -76,6 +76,9 @@ class Exchange:
         self._record = record
         self._outlet = outlet
         self._changer = AnswerChanger(record, settings.rules.rules)
+        self._holds_requests = bool(settings.watchers) or any(
+            rules.refusing is not None for rules in (settings.declared, settings.rules.rules)
+        )
         self._correlator = Correlator()
         self._calls: dict[str, _Call] = {}
         self._in_flight: set[str] = set()
@@ -108,6 +111,12 @@ class Exchange:
             self._outlet.forward(crossing, frame, to_server=True)
             return None
         self._catch_up()
+        if not self._holds_requests:
+            # No arm changes anything but answers: it goes on as it is, and is understood before its answer can come.
+            self._record.later(self._note_sent, crossing)
+            self._outlet.forward(crossing, frame, to_server=True)
+            self._expect_answers_to(crossing)
+            return None
         calls = self._understand_sent(crossing)
         for request, _ in calls:
             self._interest.expect(request.message.id)
@@ -162,6 +171,16 @@ class Exchange:
         if self._unread:
             self._catch_up()
         self._record.note(crossing)
+
+    def _note_sent(self, crossing: Crossing) -> None:
+        """Write down a frame that goes on as it is, whatever is declared about its answer."""
+        self._expect_answers_to(crossing)
+        self._record.note(crossing)
+
+    def _expect_answers_to(self, crossing: Crossing) -> None:
+        if crossing.seen is None:
+            for request, _ in self._understand_sent(crossing):
+                self._interest.expect(request.message.id)
 
     def _catch_up(self) -> None:
         """Understand, in order, what went on before it was understood. Raises: HarnessError `E-TAP-MISSED`."""
@@ -234,11 +253,13 @@ class Exchange:
     # -- what is declared about it ------------------------------------------------------------------------
 
     def _change(self, crossing: Crossing, frame: bytes, asked: Sequence[_Call]) -> bytes:
-        """Put the original on the disk, then change it as declared."""
+        """Change a frame as declared, and put both on the disk: nothing goes on before they are there."""
         is_single = len(crossing.seen or ()) == 1
-        ref = self._record.now(crossing, sync=True)
+        ref = self._record.now(crossing)
         plans = {call.crossing.ref: call.plan for call in asked}
-        return self._changer.change(frame, ref, plans, is_single=is_single)
+        outgoing = self._changer.change(frame, ref, plans, is_single=is_single)
+        self._record.sync()
+        return outgoing
 
     async def _look_and_forward(self, crossing: Crossing, frame: bytes, before: tuple[str, ...]) -> None:
         try:
@@ -270,6 +291,7 @@ class Exchange:
         self._record.approval(policy.id, ref, frame, "asked")
         if answer == "granted":
             self._record.approval(policy.id, ref, frame, "granted")
+        self._record.sync()
 
     def _refuse(self, request: Request, crossing: Crossing, frame: bytes) -> None:
         """Answer a call that the declared policy denies; nothing of it reaches the server."""

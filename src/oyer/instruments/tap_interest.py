@@ -8,6 +8,7 @@ arm of the Case declares, never by the arm at hand: how long a frame takes must 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 
 from oyer.instruments.tap_rules import TapRules
@@ -17,6 +18,8 @@ __all__ = ["Interest"]
 
 _DECODER = json.JSONDecoder()
 _CALL = b"tools/call"
+_ID = re.compile(rb'"id" ?: ?(\d{1,15})[,}]')
+"""How an answer mostly names its request; what it finds need not be that."""
 
 
 class Interest:
@@ -52,6 +55,9 @@ class Interest:
             return True
         if not self._ids:
             return False
+        first = _ID.search(frame)
+        if first is not None and int(first[1]) in self._ids:
+            return True
         try:
             value = _DECODER.decode(frame.decode("utf-8"))
         except (ValueError, RecursionError):

@@ -114,13 +114,15 @@ class ConnectionRecord:
         self._recorder.later(write, crossing)
         self._on_owed(len(crossing.frame))
 
-    def now(self, crossing: Crossing, *, sync: bool = False) -> str:
-        """Record a frame before it goes on, after all that is owed; with `sync` it is on the disk then."""
+    def now(self, crossing: Crossing) -> str:
+        """Record a frame before it goes on, after all that is owed."""
         self._recorder.later(self.note, crossing)
         self._recorder.settle()
-        if sync:
-            self._recorder.sync()
         return crossing.ref
+
+    def sync(self) -> None:
+        """Wait until everything recorded so far is on the disk."""
+        self._recorder.sync()
 
     def settle(self) -> None:
         """Record all that is owed."""
@@ -176,9 +178,9 @@ class ConnectionRecord:
         self.event("mcp.policy", body, payloads={"delivered": refusal}, because=(of,), sync=True)
 
     def approval(self, policy: str, of: str, call: bytes, did: Literal["asked", "granted"]) -> None:
-        """The declared approver was asked about a call, or granted it; on disk before the call goes on."""
+        """The declared approver was asked about a call, or granted it; `sync` before the call goes on."""
         body = {"policy": policy, "did": did, "of": of, "original": self.digest(call), "modified": None}
-        self.event("mcp.policy", body, because=(of,), sync=True)
+        self.event("mcp.policy", body, because=(of,))
 
     def exited(self, role: str, child: Child, end: TreeEnd, stderr: bytes) -> None:
         """A process ended, with what outlived it."""

@@ -160,7 +160,7 @@ class HttpWire(Wire):
     # -- one exchange -------------------------------------------------------------------------------------
 
     def _wait_apart(self, post: _Post) -> None:
-        """Have the answer read by a thread that has nothing to do, or by a new one: making one costs more than a call."""
+        """Have the answer read by a thread that has nothing to do, or else by a new one, which costs more."""
         try:
             inbox = self._free.pop()
         except IndexError:

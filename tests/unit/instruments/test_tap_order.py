@@ -44,28 +44,61 @@ def in_order(journal: KitJournal) -> bool:
     return times == sorted(times) and replay_chain(journal) == []
 
 
-@pytest.mark.parametrize("nth", [1, 2])
-async def test_no_changed_byte_leaves_before_original_and_change_are_on_the_device(
-    rig: RigMaker, tmp_path: Path, nth: int
+CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"pending"}}}\n'
+
+
+def kinds_on_file(root: Path) -> list[str]:
+    return [event.kind for event in check_journal((root / "tap.ops.jsonl").read_bytes()).events]
+
+
+@pytest.mark.parametrize("after", ["mcp.delivered", "mcp.received", "mcp.intervened"])
+@pytest.mark.usefixtures("never_quiet")
+async def test_no_changed_byte_leaves_where_the_disk_fails_between_original_and_change(
+    rig: RigMaker, tmp_path: Path, after: str
 ) -> None:
-    reached: list[str] = []
+    """The disk takes nothing more after the request, after the original, or when both are to be made to last."""
 
     def full_disk(name: str) -> None:
-        reached.append(name)
-        if reached.count("store.fsync") == nth:
-            raise OSError(28, "No space left on device")
+        if name == "store.fsync" if after == "mcp.intervened" else name == "store.append":
+            told = kinds_on_file(tmp_path)
+            if told and told[-1] == after:
+                raise OSError(28, "No space left on device")
 
     bench = rig("plain")
     bench.journal = writer(tmp_path, full_disk)  # type: ignore[assignment]
     await bench.open(rules=TapRules(edit=EDIT))
     client = await bench.client()
-    await client.send(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
-                      b'{"name":"echo","arguments":{"text":"pending"}}}\n')  # fmt: skip
+    await client.ask(0, "tools/list")
+    bench.journal.settle()
+    await client.send(CALL)
     assert await client.rest() == b""
     await bench.close()
     assert [fault[1] for fault in bench.faults] == ["harness"]
-    kinds = [event.kind for event in check_journal((tmp_path / "tap.ops.jsonl").read_bytes()).events]
-    assert kinds[-nth:] == ["mcp.received", "mcp.intervened"][:nth]
+    assert kinds_on_file(tmp_path)[-1] == after
+    bench.journal.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("never_quiet")
+async def test_original_and_change_are_on_the_device_together_before_a_changed_byte_leaves(
+    rig: RigMaker, tmp_path: Path
+) -> None:
+    waits: list[list[str]] = []
+
+    def look(name: str) -> None:
+        if name == "store.fsync":
+            waits.append(kinds_on_file(tmp_path))
+
+    bench = rig("plain")
+    bench.journal = writer(tmp_path, look)  # type: ignore[assignment]
+    await bench.open(rules=TapRules(edit=EDIT))
+    client = await bench.client()
+    await client.send(CALL)
+    assert b"approved" in await client.line()
+    # Once, with both lines in the file by then, and the answer not yet delivered.
+    assert [kinds[-2:] for kinds in waits] == [["mcp.received", "mcp.intervened"]]
+    await client.leave()
+    await bench.close()
+    assert kinds_on_file(tmp_path).count("mcp.delivered") == 2
     bench.journal.close()  # type: ignore[attr-defined]
 
 
