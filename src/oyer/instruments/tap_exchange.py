@@ -1,7 +1,8 @@
 """What is said on one connection: which frame is what, what is declared about it, and when it may go on.
 
 Owns correlation, the plan for each request, and the calls in flight. A frame is stamped on receipt. One that no
-declared change and no watcher can concern goes on at once, and is understood and recorded afterwards; any other is
+declared change and no watcher can concern goes on at once, and is understood and recorded afterwards; so does a request
+where nothing but answers is changed in any arm, which is understood before its answer can come; any other is
 understood first. Must never forward a changed frame before its original is on the disk, nor let a watcher look before
 the call is on record.
 """
@@ -67,7 +68,8 @@ class Exchange:
     """The two streams of frames of one connection."""
 
     __slots__ = ("_calls", "_changer", "_correlator", "_frames", "_holds_requests", "_in_flight", "_interest",
-                 "_number", "_outlet", "_record", "_settings", "_unread", "deadlines", "opening", "server_answered")  # fmt: skip
+                 "_number", "_outlet", "_record", "_settings", "_unread",
+                 "deadlines", "opening", "server_answered")  # fmt: skip
 
     def __init__(self, number: int, settings: TapSettings, record: ConnectionRecord, outlet: Outlet) -> None:
         self._number = number
