@@ -1,8 +1,8 @@
-"""Chat Completions messages as values: for the gateway, the model subject and the scripted model.
+"""Chat Completions: its answers as values, and what is particular to it among the APIs.
 
-Owns reading both directions, streamed responses too. Reasoning is never text: the fields and parts that carry it are
-left out, because hidden reasoning is no evidence. A stream without its end marker is cut, whatever it holds.
-Must never raise on what a peer sends (requests: ProtocolError; responses: a `Defect`), or round a number.
+Owns reading answers, streamed ones too. Reasoning is never text: the fields and parts that carry it are left out,
+because hidden reasoning is no evidence. A stream without its end marker is cut, whatever it holds.
+Must never raise on what a peer sends (what is no answer is a `Defect`), or round a number.
 Source: OpenAI Chat Completions API reference.
 """
 
@@ -24,27 +24,10 @@ from oyer.protocol.model_api import (
     api_error,
     model_of_body,
     models_told,
-    sse_data,
     stream_of_body,
 )
 
-__all__ = [
-    "CHAT",
-    "ChatMessage",
-    "ChatRequest",
-    "ChatResponse",
-    "ToolCall",
-    "Usage",
-    "build_request",
-    "build_response",
-    "chat_response",
-    "parse_chat_request",
-    "parse_chat_response",
-    "parse_chat_stream",
-    "tool_call",
-]
-
-_NOT_PARAMETERS = ("model", "messages", "tools", "stream")
+__all__ = ["CHAT", "ChatResponse", "ToolCall", "chat_response", "tool_call"]
 
 
 class ToolCall(NamedTuple):
@@ -57,91 +40,12 @@ class ToolCall(NamedTuple):
     defect: str | None
 
 
-class Usage(NamedTuple):
-    """Token counts as reported; None where not reported."""
-
-    input: int | None
-    output: int | None
-    total: int | None
-
-
-class ChatMessage(NamedTuple):
-    """One message of a request, without reasoning."""
-
-    role: str
-    text: str
-    tool_calls: tuple[ToolCall, ...]
-    tool_call_id: str | None
-
-
-class ChatRequest(NamedTuple):
-    """A request to a model. `parameters` is everything else that was sent with it."""
-
-    model: str | None
-    messages: tuple[ChatMessage, ...]
-    tools: tuple[dict[str, JsonValue], ...]
-    stream: bool
-    parameters: dict[str, JsonValue]
-
-
 class ChatResponse(NamedTuple):
-    """The first choice of a response. `choices` counts them all."""
+    """The first choice of an answer, without reasoning."""
 
-    reported_model: str | None
     text: str
     tool_calls: tuple[ToolCall, ...]
     finish: str | None
-    usage: Usage | None
-    choices: int = 1
-
-
-def parse_chat_request(raw: bytes) -> ChatRequest:
-    """Read a request body. Raises: ProtocolError (side `subject`, `E-CHAT-REQUEST`)."""
-    try:
-        value = loads_tolerant(raw)[0]
-    except ProtocolError as error:
-        raise ProtocolError("E-CHAT-REQUEST", f"not JSON: {error}", side="subject") from None
-    messages = value.get("messages") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(messages, list):
-        raise ProtocolError("E-CHAT-REQUEST", "a request is an object with a list of messages", side="subject")
-    model, tools = value.get("model"), value.get("tools")
-    return ChatRequest(
-        model if isinstance(model, str) else None,
-        tuple(_message(item) for item in messages if isinstance(item, dict)),
-        tuple(tool for tool in tools if isinstance(tool, dict)) if isinstance(tools, list) else (),
-        value.get("stream") is True,
-        {key: item for key, item in value.items() if key not in _NOT_PARAMETERS},
-    )
-
-
-def parse_chat_response(raw: bytes) -> ChatResponse | Defect:
-    """Read a response body that was not streamed."""
-    try:
-        value = loads_tolerant(raw)[0]
-    except ProtocolError as error:
-        return Defect("not_json", str(error))
-    return chat_response(value)
-
-
-def parse_chat_stream(raw: bytes) -> ChatResponse | Defect:
-    """Read a streamed response: chunks put together as the API defines. Without `[DONE]` it is a `cut_stream`."""
-    chunks: list[Json] = []
-    done = False
-    for data in sse_data(raw):
-        if data.strip() == b"[DONE]":
-            done = True
-            break
-        try:
-            chunk = loads_tolerant(data)[0]
-        except ProtocolError as error:
-            return Defect("not_json", str(error))
-        if not isinstance(chunk, dict):
-            return Defect("bad_shape", "a chunk is no object")
-        if "error" in chunk and chunk["error"] is not None:
-            return api_error(chunk["error"])
-        chunks.append(chunk)
-    whole = _assemble(chunks, done)
-    return whole if isinstance(whole, Defect) else chat_response(whole)
 
 
 class _Choice:
@@ -207,35 +111,14 @@ def chat_response(value: JsonValue) -> ChatResponse | Defect:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choices, list) or not isinstance(choice, dict) or not isinstance(message, dict):
         return Defect("no_choice", "the response holds no choice with a message")
-    read = _message(message)
-    model, finish = value.get("model"), choice.get("finish_reason")
-    return ChatResponse(
-        model if isinstance(model, str) else None,
-        read.text,
-        read.tool_calls,
-        finish if isinstance(finish, str) else None,
-        _usage(value.get("usage")),
-        len(choices),
-    )
-
-
-def _usage(value: JsonValue) -> Usage | None:
-    if not isinstance(value, dict):
-        return None
-    counts = [value.get(key) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]
-    return Usage(*(count if isinstance(count, int) and not isinstance(count, bool) else None for count in counts))
-
-
-def _message(value: Mapping[str, JsonValue]) -> ChatMessage:
-    role, call_id, calls = value.get("role"), value.get("tool_call_id"), value.get("tool_calls")
+    finish, calls = choice.get("finish_reason"), message.get("tool_calls")
     given = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-    if isinstance(value.get("function_call"), dict):  # the older form of a single call
-        given.append({"function": value["function_call"]})
-    return ChatMessage(
-        role if isinstance(role, str) else "",
-        _text(value.get("content")),
+    if isinstance(message.get("function_call"), dict):  # the older form of a single call
+        given.append({"function": message["function_call"]})
+    return ChatResponse(
+        _text(message.get("content")),
         tuple(_tool_call(call) for call in given),
-        call_id if isinstance(call_id, str) else None,
+        finish if isinstance(finish, str) else None,
     )
 
 
@@ -272,50 +155,6 @@ def _arguments(text: str) -> tuple[dict[str, JsonValue] | None, str | None]:
     except ProtocolError as error:
         return None, "duplicate_key" if error.code == "E-JSON-DUPLICATE-KEY" else "not_json"
     return (value, None) if isinstance(value, dict) else (None, "not_an_object")
-
-
-def build_request(
-    model: str,
-    messages: Sequence[Mapping[str, object]],
-    tools: Sequence[Mapping[str, object]] = (),
-    *,
-    stream: bool = False,
-    parameters: Mapping[str, object] | None = None,
-) -> bytes:
-    """Write a request body; the same arguments always give the same bytes."""
-    body: dict[str, object] = {"model": model, "messages": messages}
-    if tools:
-        body["tools"] = tools
-    if stream:
-        body["stream"] = True
-    return dumps({**body, **(parameters or {})})
-
-
-def build_response(
-    model: str,
-    text: str,
-    tool_calls: Sequence[tuple[str, str, Mapping[str, object]]] = (),
-    *,
-    identifier: str = "chatcmpl-0",
-    usage: Usage | None = None,
-) -> bytes:
-    """Write a response body that was not streamed; `tool_calls` are (id, name, arguments)."""
-    message: dict[str, object] = {"role": "assistant", "content": text if text or not tool_calls else None}
-    if tool_calls:
-        message["tool_calls"] = [
-            {"id": id_, "type": "function", "function": {"name": name, "arguments": dumps(arguments).decode("utf-8")}}
-            for id_, name, arguments in tool_calls
-        ]
-    finish = "tool_calls" if tool_calls else "stop"
-    body: dict[str, object] = {"id": identifier, "object": "chat.completion", "created": 0, "model": model}
-    body["choices"] = [{"index": 0, "message": message, "finish_reason": finish}]
-    if usage is not None:
-        body["usage"] = {
-            "prompt_tokens": usage.input,
-            "completion_tokens": usage.output,
-            "total_tokens": usage.total,
-        }
-    return dumps(body)
 
 
 def _calls(answer: Json) -> Iterator[AskedCall]:

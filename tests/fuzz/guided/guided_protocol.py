@@ -39,7 +39,7 @@ from oyer.protocol import (
     sse_data,
     strip_fields,
 )
-from oyer.protocol.chat import ChatResponse, parse_chat_request, parse_chat_response, parse_chat_stream
+from oyer.protocol.chat import CHAT, ChatResponse, chat_response
 from oyer.subjects.child_lines import parse_line
 
 
@@ -114,12 +114,12 @@ def edits(data: bytes) -> None:
 
 
 def chat(data: bytes) -> None:
-    """Read bytes as a request, a response and a stream of the model's interface."""
-    assert isinstance(total(lambda: parse_chat_response(data)), ChatResponse | Defect)
-    assert isinstance(total(lambda: parse_chat_stream(data)), ChatResponse | Defect)
+    """Read bytes as an answer and a stream of every model's interface."""
     events = b"".join(b"data: " + line + b"\n\n" for line in data.split(b"\n"))
-    assert isinstance(total(lambda: parse_chat_stream(events + b"data: [DONE]\n\n")), ChatResponse | Defect)
-    named(ProtocolError, lambda: parse_chat_request(data))
+    for whole in (data, events, events + b"data: [DONE]\n\n"):
+        said = total(lambda whole=whole: read_answer(CHAT, whole))
+        read = said if isinstance(said, Defect) else total(lambda said=said: chat_response(said))
+        assert isinstance(read, ChatResponse | Defect)
     for api in MODEL_APIS.values():
         for raw in (data, events):
             answer = total(lambda api=api, raw=raw: read_answer(api, raw))

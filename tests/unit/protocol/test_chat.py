@@ -1,4 +1,4 @@
-"""Chat Completions, both directions."""
+"""Chat Completions: answers as the gateway and the model subject read them, whole and streamed."""
 
 from __future__ import annotations
 
@@ -6,57 +6,20 @@ import json
 
 import pytest
 
-from oyer.errors import ProtocolError
-from oyer.protocol import (
-    Defect,
-    ToolCall,
-)
-from oyer.protocol.chat import (
-    ChatResponse,
-    Usage,
-    build_request,
-    build_response,
-    parse_chat_request,
-    parse_chat_response,
-    parse_chat_stream,
-)
+from oyer.protocol import Defect, loads_tolerant, read_answer
+from oyer.protocol.chat import CHAT, ChatResponse, chat_response
+
+
+def read(raw: bytes) -> ChatResponse | Defect:
+    whole = read_answer(CHAT, raw, lambda data: loads_tolerant(data)[0])
+    return whole if isinstance(whole, Defect) else chat_response(whole)
 
 
 def response(**message: object) -> ChatResponse:
     body = {"model": "m-1", "choices": [{"message": message, "finish_reason": "stop"}]}
-    parsed = parse_chat_response(json.dumps(body).encode())
+    parsed = read(json.dumps(body).encode())
     assert isinstance(parsed, ChatResponse)
     return parsed
-
-
-def test_a_request_is_read() -> None:
-    raw = build_request(
-        "m",
-        [
-            {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "x"}, {"type": "text", "text": "b"}]},
-            {"role": "assistant", "content": None, "reasoning_content": "hidden", "tool_calls": [
-                {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"n":1234567890123456789}'}}]},
-            {"role": "tool", "tool_call_id": "c1", "content": "done"},
-        ],
-        [{"type": "function", "function": {"name": "f"}}],
-        stream=True,
-        parameters={"temperature": 0, "seed": 1234567890123456789},
-    )  # fmt: skip
-    request = parse_chat_request(raw)
-    assert (request.model, request.stream, len(request.tools)) == ("m", True, 1)
-    assert request.parameters == {"temperature": 0, "seed": 1234567890123456789}
-    user, assistant, tool = request.messages
-    assert (user.role, user.text) == ("user", "ab")
-    assert assistant.text == ""
-    assert assistant.tool_calls[0].arguments == {"n": 1234567890123456789}
-    assert (tool.tool_call_id, tool.text) == ("c1", "done")
-
-
-@pytest.mark.parametrize("raw", [b"", b"[]", b"{}", b'{"messages":{}}', b"\xff"])
-def test_what_is_no_request_is_refused(raw: bytes) -> None:
-    with pytest.raises(ProtocolError) as caught:
-        parse_chat_request(raw)
-    assert caught.value.side == "subject"
 
 
 def test_reasoning_is_never_text() -> None:
@@ -89,7 +52,7 @@ def test_tool_calls_say_what_is_wrong_with_them() -> None:
 
 def test_arguments_sent_as_an_object_are_not_lost() -> None:
     raw = b'{"choices":[{"message":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":{"n":1.0}}}]}}]}'
-    response = parse_chat_response(raw)
+    response = read(raw)
     assert isinstance(response, ChatResponse)
     (call,) = response.tool_calls
     assert (call.arguments_raw, call.defect) == ('{"n":1.0}', None) and call.arguments is not None
@@ -97,34 +60,25 @@ def test_arguments_sent_as_an_object_are_not_lost() -> None:
 
 def test_usage_and_models_are_as_reported_or_unknown() -> None:
     raw = b'{"choices":[{"message":{}}],"usage":{"prompt_tokens":1234567890123456789,"completion_tokens":1.5}}'
-    parsed = parse_chat_response(raw)
-    assert parsed == ChatResponse(None, "", (), None, Usage(1234567890123456789, None, None))
+    answer = read_answer(CHAT, raw)
+    assert not isinstance(answer, Defect) and chat_response(answer) == ChatResponse("", (), None)
+    assert CHAT.reported(answer) is None and CHAT.finish(answer) is None and "output" not in (CHAT.usage(answer) or {})
 
 
 @pytest.mark.parametrize(
     ("raw", "code"),
     [
         (b"<html>", "not_json"),
-        (b"[]", "bad_shape"),
+        (b"[]", "cut_stream"),  # a stream of no events
         (b'{"error":{"message":"overloaded"}}', "api_error"),
         (b'{"choices":[]}', "no_choice"),
         (b'{"choices":[{"message":null}]}', "no_choice"),
     ],
 )
 def test_what_cannot_be_used_is_a_defect(raw: bytes, code: str) -> None:
-    parsed = parse_chat_response(raw)
+    parsed = read(raw)
     assert isinstance(parsed, Defect)
     assert parsed.code == code
-
-
-def test_our_own_responses_read_back() -> None:
-    raw = build_response("m", "", [("c", "f", {"a": 1})], usage=Usage(1, 2, 3))
-    assert parse_chat_response(raw) == ChatResponse(
-        "m", "", (ToolCall("c", "f", '{"a":1}', {"a": 1}, None),), "tool_calls", Usage(1, 2, 3)
-    )
-    said = parse_chat_response(build_response("m", "hello"))
-    assert isinstance(said, ChatResponse)
-    assert (said.text, said.finish) == ("hello", "stop")
 
 
 def events(*chunks: object, end: bytes = b"data: [DONE]\n\n") -> bytes:
@@ -144,9 +98,10 @@ def test_a_stream_is_put_together() -> None:
         {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": {**usage, "completion_tokens": 20}},
         {"choices": [{"index": 1, "delta": {"content": "another choice"}}]},
     )
-    expected = ChatResponse("m-1", "The answer", (), "stop", Usage(10, 20, None), choices=2)
-    assert parse_chat_stream(stream) == expected
-    assert parse_chat_stream(stream.replace(b"\n\n", b"\r\n\r\n")) == expected
+    for raw in (stream, stream.replace(b"\n\n", b"\r\n\r\n")):
+        answer = read_answer(CHAT, raw)
+        assert not isinstance(answer, Defect) and chat_response(answer) == ChatResponse("The answer", (), "stop")
+        assert (CHAT.reported(answer), CHAT.usage(answer)) == ("m-1", {"input": 10, "output": 20})
 
 
 def test_fragments_of_one_index_are_one_call() -> None:
@@ -162,7 +117,7 @@ def test_fragments_of_one_index_are_one_call() -> None:
         delta(tool_calls=[call(id="c2", function={"name": "g", "arguments": "{}"})]),
         delta(tool_calls=[{"index": 1, "id": "c3", "function": {"name": "h", "arguments": "{}"}}]),
     )  # fmt: skip
-    parsed = parse_chat_stream(stream)
+    parsed = read(stream)
     assert isinstance(parsed, ChatResponse)
     assert [(one.id, one.name, one.arguments) for one in parsed.tool_calls] == [
         ("c1", "f", {"a": 1}),
@@ -184,6 +139,6 @@ def test_fragments_of_one_index_are_one_call() -> None:
     ],
 )
 def test_a_stream_without_its_end_is_no_answer(stream: bytes, code: str) -> None:
-    parsed = parse_chat_stream(stream)
+    parsed = read(stream)
     assert isinstance(parsed, Defect)
     assert parsed.code == code
