@@ -129,6 +129,7 @@ class Rig:
         self.tap: Tap | None = None
         self.clients: list[Client] = []
         self.env = {"PATH": os.environ["PATH"], "TMPDIR": str(run_dir.temp)}
+        self.is_bridged = False
 
     async def open(
         self,
@@ -140,6 +141,7 @@ class Rig:
     ) -> Tap:
         path = self.run_dir.new_socket_path()
         server = TappedServer("ops", self.command, self.env, self.run_dir.world, str(self.run_dir.temp))
+        server = server._replace(is_bridged=self.is_bridged)
         self.tap = Tap(
             server,
             path,

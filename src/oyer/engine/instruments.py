@@ -355,7 +355,7 @@ class Bench:
         base, values = base_environment(self._rundir.home, own_temp, os.environ), self._placement.values
         placed = place_tapped(server, values, self._plan.source.base, message_bytes=case.budget.message_bytes)
         env = {**base, **placed.env}
-        cwd, served = self._rundir.world, (placed.url, placed.port_mark, placed.ends_with_input)
+        cwd, served = self._rundir.world, (placed.url, placed.port_mark, placed.ends_with_input, placed.is_bridged)
         tapped = TappedServer(name, placed.command, env, cwd, str(own_temp), *served)
         socket = self._rundir.new_socket_path()
         make: Callable[..., Any] = partial(make_http_tap, ending=ENDINGS.get(server.given_as, ""))

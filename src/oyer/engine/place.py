@@ -124,6 +124,7 @@ class Tapped(NamedTuple):
     url: str | None = None
     port_mark: str = "{port}"
     ends_with_input: bool = False
+    is_bridged: bool = False
 
 
 def place_tapped(server: Server, values: Mapping[str, str], base: Path, *, message_bytes: int) -> Tapped:
@@ -138,10 +139,12 @@ def place_tapped(server: Server, values: Mapping[str, str], base: Path, *, messa
         return Tapped(*place_served(server, values, base), place_url(server.url, values))
     command, env = place_server(server, values, base, message_bytes=message_bytes)
     if server.given_as == "command":
-        return Tapped(command, env)
+        return Tapped(command, env, is_bridged=server.url is not None)
     ending = ENDINGS[server.given_as]
     door = (*_DOOR, str(message_bytes), _DOOR_PORT, *command)
-    return Tapped(door, env, f"http://127.0.0.1:{_DOOR_PORT}/{ending}", _DOOR_PORT, ends_with_input=True)
+    return Tapped(
+        door, env, f"http://127.0.0.1:{_DOOR_PORT}/{ending}", _DOOR_PORT, ends_with_input=True, is_bridged=True
+    )
 
 
 def place_served(server: Server, values: Mapping[str, str], base: Path) -> tuple[tuple[str, ...], dict[str, str]]:

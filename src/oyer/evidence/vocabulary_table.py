@@ -76,6 +76,7 @@ _FAULT_CLASS = Literal[
     "subject",
     "subject_crash",
     "subject_protocol",
+    "subject_not_excluded",
 ]
 _ENDED_BY = Literal["subject", "stop", "budget", "crash", "protocol", "harness"]
 TURN = "turn"

@@ -15,6 +15,7 @@ from pathlib import Path
 from oyer.errors import HarnessError, OyerError
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
+from oyer.instruments.tap_blame import NOT_EXCLUDED, Oddities
 from oyer.instruments.tap_connection import Connection
 from oyer.instruments.tap_link import RelayDoor, RelayLink
 from oyer.instruments.tap_record import ConnectionRecord
@@ -63,6 +64,7 @@ class Tap:
             on_fault=on_fault or (lambda where, cls, message: None),
             declared=declared,
             on_owed=self._quiet.owe,
+            oddities=Oddities(),
         )
         self._door: RelayDoor | None = None
         self._running: dict[Connection, asyncio.Task[None]] = {}
@@ -112,11 +114,14 @@ class Tap:
             return
         server = self._settings.server.name
         record = ConnectionRecord(self._settings.recorder, server, self._opened, lambda: self.session, self._quiet.owe)
-        connection = Connection(self._opened, link, self._settings, record)
+        connection = Connection(self._opened, link, self._settings, record, self._is_unread)
         self._opened += 1
         task = asyncio.get_running_loop().create_task(connection.run())
         self._running[connection] = task
         task.add_done_callback(lambda _: self._running.pop(connection, None))
+
+    def _is_unread(self) -> bool:
+        return any(connection.is_unread for connection in self._running)
 
     def _settle(self) -> None:
         try:
@@ -133,7 +138,7 @@ class Tap:
         """Say once when somebody took the socket away: a subject that knocked meanwhile was not heard."""
         if self._door is not None and not self._door.is_reachable and not self._lost:
             self._lost = True
-            self._fault("harness", "the socket of this tap was moved, changed or deleted while it was in use")
+            self._fault(NOT_EXCLUDED, "the socket of this tap was moved, changed or deleted while it was in use")
 
     def _refused(self, why: str) -> None:
         self._fault("subject", why)

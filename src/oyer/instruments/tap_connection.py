@@ -12,9 +12,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+from collections.abc import Callable
 
 from oyer.errors import HarnessError, OyerError, SubjectError
 from oyer.host import Child, Patience, TreeEnd, last_words, spawn, terminate_tree
+from oyer.instruments.tap_blame import ended_by_somebody, late_for
 from oyer.instruments.tap_deadlines import Waiting
 from oyer.instruments.tap_exchange import Exchange
 from oyer.instruments.tap_lane import Lane
@@ -34,8 +36,17 @@ _SERVER_ENDED = ("server_exited", "server_closed", "server_deaf")
 class Connection:
     """The tap's half of one relay connection. `run` does everything and returns when nothing is left of it."""
 
-    def __init__(self, number: int, link: RelayLink, settings: TapSettings, record: ConnectionRecord) -> None:
+    def __init__(
+        self,
+        number: int,
+        link: RelayLink,
+        settings: TapSettings,
+        record: ConnectionRecord,
+        is_unread: Callable[[], bool],
+    ) -> None:
+        """`is_unread` says whether the subject leaves unread what came for it, on any connection of this tap."""
         self._link = link
+        self._is_unread = is_unread
         self._settings = settings
         self._record = record
         self._exchange = Exchange(number, settings, record, self)
@@ -47,6 +58,11 @@ class Connection:
         self._child: Child | None = None
         self._to_server: Lane | None = None
         self._to_subject: Lane | None = None
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether something for the subject waits until it reads."""
+        return self._to_subject is not None and self._to_subject.writer.pending_bytes > 0
 
     # -- life ---------------------------------------------------------------------------------------------
 
@@ -138,7 +154,8 @@ class Connection:
     def late(self, waiting: Waiting) -> None:
         """Say which request the server left unanswered."""
         limit_s = self._settings.limits.answer_timeout_s
-        self._blame_server(f"did not answer {waiting.method} (id {waiting.id_text}) within {limit_s:g} s")
+        why = late_for(len(self._exchange.deadlines), is_unread=self._is_unread())
+        self._blame_server(f"did not answer {waiting.method} (id {waiting.id_text}) within {limit_s:g} s", why)
 
     def too_long(self, side: str, size_bytes: int) -> None:
         """Close the connection: its stream can no longer be understood."""
@@ -159,6 +176,12 @@ class Connection:
             self._fault("subject", f"the subject sent {message}")
         self.end(reason)
         self._stop_lanes()
+
+    def reused(self, identifier: object) -> None:
+        """Say that the subject broke the rule of ids, once what is owed to the record is written."""
+        told = f"the subject used id {identifier!r} again while a request with it was unanswered"
+        self._settings.oddities.note(told)
+        asyncio.get_running_loop().call_soon(self._fault, "subject", told)
 
     def fail(self, cls: str, message: str) -> None:
         """End the connection with a fault; nothing more is forwarded. Only the first failure is told."""
@@ -251,7 +274,7 @@ class Connection:
         refusal = self._exchange.opening.refusal
         if self._reason not in _SERVER_ENDED:
             if refusal is not None:
-                self._blame_server(refusal)
+                self._blame_server(refusal, self._exchange.opening.suspicion)
             return
         oldest = self._exchange.deadlines.oldest()
         if oldest:
@@ -262,17 +285,19 @@ class Connection:
             when = "before the subject was done with it"
         how = f"ended ({child.exit})" if on_its_own else "closed its streams"
         tail = last_words(stderr, _STDERR_IN_MESSAGE_BYTES)
-        self._blame_server(f"{how} {when}" + (f"; stderr: {tail}" if tail else ""))
+        why = ended_by_somebody(child.exit, is_bridged=self._settings.server.is_bridged) if on_its_own else None
+        self._blame_server(f"{how} {when}" + (f"; stderr: {tail}" if tail else ""), why)
 
     def _report_left(self, end: TreeEnd) -> None:
         if end.unkillable:
             named = ", ".join(f"{left.pid} {left.name}" for left in end.unkillable)
             self._fault("harness", f"processes of the server could not be ended: {named}")
 
-    def _blame_server(self, message: str) -> None:
+    def _blame_server(self, message: str, suspicion: str | None = None) -> None:
         if not self._server_blamed and not self._failed:
             self._server_blamed = True
-            self._fault("dependency_unavailable", f"server {self._settings.server.name} {message}")
+            told = f"server {self._settings.server.name} {message}"
+            self._fault(*self._settings.oddities.class_of(told, suspicion))
 
     def harness_failed(self, error: OSError | OyerError) -> None:
         """End the connection: something on our side failed, or the world that is looked at was spoilt."""

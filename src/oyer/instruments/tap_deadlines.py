@@ -49,6 +49,9 @@ class Deadlines:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    def __contains__(self, ref: str) -> bool:
+        return ref in self._waiting
+
     def start(self, ref: str, method: str, identifier: object) -> None:
         """A request is about to be forwarded."""
         if method in STANDING_METHODS or ref in self._waiting:

@@ -42,6 +42,10 @@ class Outlet(Protocol):
         """Hear of a frame beyond the bound; nothing more can be understood of this stream."""
         ...
 
+    def reused(self, identifier: object) -> None:
+        """Hear that the subject used an id again while a request with it waited. Must not record at once."""
+        ...
+
     def fail(self, cls: str, message: str) -> None:
         """End the connection with a fault."""
         ...
@@ -203,6 +207,8 @@ class Exchange:
         calls: list[tuple[Request, _Call]] = []
         for one in self._see(crossing):
             if isinstance(one, Request):
+                if any(ref in self.deadlines for ref in one.reuses):
+                    self._outlet.reused(one.message.id)
                 calls.append((one, self._new_call(one, crossing)))
             elif isinstance(one, Cancel) and one.of is not None and not one.late:
                 self.deadlines.end(one.of)
@@ -228,14 +234,27 @@ class Exchange:
         crossing.answers = tuple([call.crossing for call in asked.values()])
         return list(asked.values())
 
+    def _notice(self, frame: bytes, seen: Sequence[Seen]) -> None:
+        """Keep what a client should not send: a server that fails after it may have failed over it."""
+        odd = [one.noise.why for one in seen if isinstance(one, NoiseLine) and one.noise.why != "blank"]
+        odd += [defect for one in seen if not isinstance(one, NoiseLine) for defect in one.message.defects]
+        if frame.lstrip()[:1] == b"[":
+            odd.append("batch")  # which most revisions of the protocol do not have
+        if odd:
+            self._settings.oddities.note(f"it sent what no server need understand ({', '.join(odd[:3])})")
+
     def _see(self, crossing: Crossing) -> tuple[Seen, ...]:
         """Correlate a frame; nothing for what is no message. An unterminated rest is none, whatever it holds."""
         self._frames += 1
         crossing.seen = ()
         if not crossing.is_whole:
+            if crossing.from_subject and crossing.frame.strip():
+                self._settings.oddities.note("it sent what no server need understand (cut)")
             return ()
         take = self._correlator.sent if crossing.from_subject else self._correlator.received
         seen = take(crossing.frame, f"{self._number}.{self._frames}")
+        if crossing.from_subject:
+            self._notice(crossing.frame, seen)
         if isinstance(seen[0], NoiseLine) and all(isinstance(one, NoiseLine) for one in seen):
             return ()
         crossing.seen = seen

@@ -22,7 +22,9 @@ from oyer.host import last_words, new_token
 from oyer.instruments.http_listening import BoundedServer, go_ahead, target_of
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
+from oyer.instruments.tap_blame import Oddities, ended_by_somebody
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
+from oyer.instruments.tap_http_manners import odd_in
 from oyer.instruments.tap_http_serving import Served
 from oyer.instruments.tap_http_streams import Endpoints
 from oyer.instruments.tap_http_wire import CutError, HttpCarrier, SubjectGoneError, read_body
@@ -75,6 +77,7 @@ class HttpTap:
             on_fault=on_fault or (lambda where, cls, message: None),
             declared=declared,
             on_owed=self._quiet.owe,
+            oddities=Oddities(),
         )
         self._root = f"/{new_token()}"
         self._place = f"{self._root}/{ending}"
@@ -157,6 +160,9 @@ class HttpTap:
         try:
             await go_ahead(request)
             body = await read_body(request.content, self._settings.limits.max_frame_bytes)
+            odd = odd_in(request, body, may_ask=named is not None)
+            if odd is not None:
+                self._settings.oddities.note(odd)
             if named is not None:
                 return await self._pass(request, body, *named)
             url = await self._address()
@@ -235,7 +241,7 @@ class HttpTap:
         server = self._settings.server.name
         record = ConnectionRecord(self._settings.recorder, server, self._opened, lambda: self.session, self._quiet.owe)
         try:
-            connection = HttpConnection(self._opened, self._settings, record, self._forget)
+            connection = HttpConnection(self._opened, self._settings, record, self._forget, self._is_unread)
         except (OSError, OyerError) as error:
             self._fault("harness", f"a connection could not be recorded: {error}")
             raise CutError from error
@@ -243,6 +249,9 @@ class HttpTap:
         self._opened += 1
         self._open[connection] = None
         return connection
+
+    def _is_unread(self) -> bool:
+        return any(connection.is_unread for connection in self._open)
 
     def _too_many(self) -> None:
         if not self._had_too_many:  # said once, or a flood of connections were one of faults
@@ -291,7 +300,8 @@ class HttpTap:
             return
         stderr = last_words(self._served.child.stderr.value(), _STDERR_IN_MESSAGE_BYTES)
         told = f"ended ({self._served.child.exit}) before the subject was done with it"
-        self._blame(told + (f"; stderr: {stderr}" if stderr else ""))
+        why = ended_by_somebody(self._served.child.exit, is_bridged=self._settings.server.is_bridged)
+        self._blame(told + (f"; stderr: {stderr}" if stderr else ""), why)
         for connection in list(self._open):
             connection.end("server_exited")
 
@@ -333,9 +343,11 @@ class HttpTap:
             if not known:
                 raise
 
-    def _blame(self, message: str) -> None:
+    def _blame(self, message: str, suspicion: str | None = None) -> None:
+        self._settle()  # what the subject sent is understood only then
         name = self._settings.server.name
-        self._say(f"server:{name}", "dependency_unavailable", f"server {name} {message}")
+        cls, told = self._settings.oddities.class_of(f"server {name} {message}", suspicion)
+        self._say(f"server:{name}", cls, told)
 
     def _fault(self, cls: str, message: str) -> None:
         self._say(f"tap:{self._settings.server.name}", cls, message)

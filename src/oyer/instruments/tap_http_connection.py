@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from oyer.errors import HarnessError, OyerError, SubjectError
+from oyer.instruments.tap_blame import late_for
 from oyer.instruments.tap_deadlines import Waiting
 from oyer.instruments.tap_exchange import Exchange
 from oyer.instruments.tap_record import ConnectionRecord, Crossing
@@ -44,14 +45,22 @@ class HttpConnection:
     """
 
     def __init__(
-        self, number: int, settings: TapSettings, record: ConnectionRecord, on_over: Callable[[HttpConnection], None]
+        self,
+        number: int,
+        settings: TapSettings,
+        record: ConnectionRecord,
+        on_over: Callable[[HttpConnection], None],
+        is_unread: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`is_unread` says whether the subject leaves unread what came for it, on any connection of this tap."""
         self.is_over = False
         self.session: str | None = None
         self.is_stream = False
         self._settings = settings
         self._record = record
         self._on_over = on_over
+        self._is_unread = is_unread
+        self._writes = 0
         self._exchange = Exchange(number, settings, record, self)
         self._locks = {True: asyncio.Lock(), False: asyncio.Lock()}
         self._frames = {True: 0, False: 0}
@@ -70,6 +79,20 @@ class HttpConnection:
     def has_spoken(self) -> bool:
         """Whether a message came on it, from either side."""
         return any(self._frames.values())
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether something for the subject waits until it reads."""
+        return self._writes > 0
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Something is being written to the subject."""
+        self._writes += 1
+        try:
+            yield
+        finally:
+            self._writes -= 1
 
     @contextmanager
     def exchange(self) -> Iterator[None]:
@@ -124,7 +147,7 @@ class HttpConnection:
             self._record.settle()
             refusal = self._exchange.opening.refusal
             if refusal is not None and reason in ("closing", "session_ended", "subject_closed"):
-                self.blame_server(refusal)
+                self.blame_server(refusal, self._exchange.opening.suspicion)
             self._record.event("connection.closed", {"reason": reason, "exit": None})
         except (OSError, OyerError) as error:
             self.is_over = False
@@ -136,11 +159,14 @@ class HttpConnection:
                 task.cancel()
         self._on_over(self)
 
-    def blame_server(self, message: str) -> None:
-        """Record that the server failed its client; once."""
-        if not self._blamed:
-            self._blamed = True
-            self._fault("dependency_unavailable", f"server {self._settings.server.name} {message}")
+    def blame_server(self, message: str, suspicion: str | None = None) -> None:
+        """Record that the server failed its client; once. `suspicion`: what of it may be the subject's doing."""
+        if self._blamed:
+            return
+        self._blamed = True
+        self.settle()  # what the subject sent is understood only then
+        told = f"server {self._settings.server.name} {message}"
+        self._fault(*self._settings.oddities.class_of(told, suspicion))
 
     def harness_failed(self, error: OSError | OyerError) -> None:
         """End it: something on our side failed, or the world that is looked at was spoilt."""
@@ -156,7 +182,8 @@ class HttpConnection:
     def late(self, waiting: Waiting) -> None:
         """Say which request the server left unanswered."""
         limit_s = self._settings.limits.answer_timeout_s
-        self.blame_server(f"did not answer {waiting.method} (id {waiting.id_text}) within {limit_s:g} s")
+        why = late_for(len(self._exchange.deadlines), is_unread=self._is_unread())
+        self.blame_server(f"did not answer {waiting.method} (id {waiting.id_text}) within {limit_s:g} s", why)
 
     def too_long(self, side: str, size_bytes: int) -> None:
         """Close it: a message is beyond the bound."""
@@ -167,6 +194,12 @@ class HttpConnection:
     def flooded_stream(self, limit_bytes: int) -> None:
         """Close it: one answer that comes as events is beyond its bound."""
         self._shut("server", f"an answer of more than {limit_bytes} bytes, as a stream", "server_flooded")
+
+    def reused(self, identifier: object) -> None:
+        """Say that the subject broke the rule of ids, once what is owed to the record is written."""
+        told = f"the subject used id {identifier!r} again while a request with it was unanswered"
+        self._settings.oddities.note(told)
+        asyncio.get_running_loop().call_soon(self._fault, "subject", told)
 
     def fail(self, cls: str, message: str) -> None:
         """End it with a fault."""

@@ -120,13 +120,13 @@ class HttpCarrier:
         """Answer with a declared refusal, where answers to this request go."""
         stream = self._endpoints.stream_of(connection)
         if stream is not None:
-            await _write(stream, b"event: message\ndata: " + strip_terminator(refusal.data) + b"\n\n")
+            await _write(stream, b"event: message\ndata: " + strip_terminator(refusal.data) + b"\n\n", connection)
             connection.delivered(refusal)
             return web.Response(status=202, text="Accepted")
         answer = web.StreamResponse(headers={"Content-Type": "application/json"})
         answer.content_length = len(refusal.data)
         await _begin(answer, request)
-        await _write(answer, refusal.data)
+        await _write(answer, refusal.data, connection)
         connection.delivered(refusal)
         await _end(answer)
         return answer
@@ -181,7 +181,7 @@ class HttpCarrier:
                         )
                         connection.end("server_closed")
                         raise CutError
-                    await _write(answer, with_sse_data(raw, told))
+                    await _write(answer, with_sse_data(raw, told), connection)
                 else:
                     await self._event(raw, event, answer, connection)
             if splitter.pending_bytes > self._max_bytes:
@@ -191,19 +191,19 @@ class HttpCarrier:
         rest = splitter.end()
         if rest:
             for handed in await connection.from_server(rest, is_whole=False):
-                await _write(answer, handed.data)
+                await _write(answer, handed.data, connection)
                 connection.delivered(handed)
 
     async def _event(self, raw: bytes, event: SseEvent, answer: web.StreamResponse, connection: HttpConnection) -> None:
         if not event.data:
-            await _write(answer, raw)
+            await _write(answer, raw, connection)
             return
         is_message = event.event == "message"  # clients heed no other; what it holds is kept all the same
         decided = await connection.from_server(event.data if is_message else raw, is_whole=is_message)
         if not decided:
             raise CutError
         for handed in decided:
-            await _write(answer, with_sse_data(raw, handed.data) if handed.changed else raw)
+            await _write(answer, with_sse_data(raw, handed.data) if handed.changed else raw, connection)
             connection.delivered(handed)
 
     async def _whole(
@@ -271,9 +271,10 @@ async def _begin(answer: web.StreamResponse, request: web.BaseRequest) -> None:
         raise SubjectGoneError from error
 
 
-async def _write(answer: web.StreamResponse, data: bytes) -> None:
+async def _write(answer: web.StreamResponse, data: bytes, connection: HttpConnection) -> None:
     try:
-        await answer.write(data)
+        with connection.writing():
+            await answer.write(data)
     except ConnectionResetError as error:
         raise SubjectGoneError from error
 

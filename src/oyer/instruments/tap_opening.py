@@ -15,6 +15,9 @@ _GREETINGS = frozenset({"initialize", "server/discover"})
 _LISTING = "tools/list"
 _BROKEN_REQUEST = frozenset({-32700, -32600})
 _NO_SUCH_METHOD = -32601
+_BAD_PARAMS = -32602
+_MAY_BE_SUBJECTS = frozenset({_NO_SUCH_METHOD, _BAD_PARAMS})
+"""What a server also answers to a greeting or a question that a client spoilt, or to one of another era."""
 
 
 class Opening:
@@ -24,7 +27,7 @@ class Opening:
 
     def __init__(self) -> None:
         self._granted: set[str] = set()
-        self._refused: dict[str, str] = {}
+        self._refused: dict[str, tuple[bool, str]] = {}
 
     def answered(self, method: str | None, answer: Message) -> None:
         """Take an answer of the server to a request of this method."""
@@ -38,9 +41,22 @@ class Opening:
         code = error.get("code")
         if code in _BROKEN_REQUEST or (about == _LISTING and code == _NO_SUCH_METHOD):
             return  # the subject's doing; or a server that has no tools, which is no failure
-        self._refused.setdefault(about, f"refused {method}: {error.get('message')}")
+        doubtful = code in _MAY_BE_SUBJECTS or (about == _LISTING and "greeting" not in self._granted)
+        earlier = self._refused.get(about)
+        if earlier is None or (earlier[0] and not doubtful):
+            self._refused[about] = doubtful, f"refused {method}: {error.get('message')}"
 
     @property
     def refusal(self) -> str | None:
         """What the server refused and never granted."""
+        return self._standing[1] if self._standing is not None else None
+
+    @property
+    def suspicion(self) -> str | None:
+        """What of the refusal may be the subject's doing, None where nothing is."""
+        doubtful = self._standing is not None and self._standing[0]
+        return "a server also answers so to a greeting or a question that its client spoilt" if doubtful else None
+
+    @property
+    def _standing(self) -> tuple[bool, str] | None:
         return next((told for about, told in self._refused.items() if about not in self._granted), None)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from oyer.errors import HarnessError, OyerError
 from oyer.host import Child, TreeEnd
 from oyer.instruments.ports import DeferringRecorder, OnFault
+from oyer.instruments.tap_blame import NOT_EXCLUDED, SERVERS
 from oyer.protocol import Answer, Cancel, JsonValue, Notification, Request, Seen
 
 __all__ = ["ConnectionRecord", "Crossing"]
@@ -94,7 +95,7 @@ class ConnectionRecord:
     def fault(self, cls: str, message: str, on_fault: OnFault) -> None:
         """Record a fault of one side or of ours, then tell who listens; what cannot be recorded is told with that."""
         message = message.encode("utf-8", "backslashreplace").decode("utf-8")
-        where = f"server:{self._server}" if cls == "dependency_unavailable" else self.where
+        where = f"server:{self._server}" if cls in (SERVERS, NOT_EXCLUDED) else self.where
         try:
             self.event("fault", {"where": where, "class": cls, "message": message})
         except (OSError, OyerError) as error:

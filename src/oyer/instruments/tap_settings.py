@@ -12,6 +12,7 @@ from typing import NamedTuple
 from oyer.host import Patience
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
+from oyer.instruments.tap_blame import Oddities
 from oyer.instruments.tap_rules import RuleBook, TapRules
 from oyer.protocol import MAX_FRAME_BYTES
 
@@ -23,7 +24,8 @@ class TappedServer(NamedTuple):
 
     `env` is its whole environment; `marker` a directory name that only processes of this server carry. `url` is where
     it is asked over HTTP; `port_mark` in it, in the command and in the environment is then drawn at each start.
-    `ends_with_input` says of what serves an address that the end of its standard input ends it.
+    `ends_with_input` says of what serves an address that the end of its standard input ends it, `is_bridged` of the
+    command that it is, or leads to, the program of ours that speaks HTTP with the server.
     """
 
     name: str
@@ -34,6 +36,7 @@ class TappedServer(NamedTuple):
     url: str | None = None
     port_mark: str = "{port}"
     ends_with_input: bool = False
+    is_bridged: bool = False
 
 
 class TapLimits(NamedTuple):
@@ -58,7 +61,8 @@ class TapSettings(NamedTuple):
     """What all connections of one tap share.
 
     `declared` is what some arm of the Case changes on this server, `rules` what this one does. `on_owed` is called
-    with a size in bytes when the recorder is owed something and should be settled soon.
+    with a size in bytes when the recorder is owed something and should be settled soon. `oddities` keeps what the
+    subject did on this tap that no client should.
     """
 
     server: TappedServer
@@ -70,3 +74,4 @@ class TapSettings(NamedTuple):
     on_fault: OnFault
     declared: TapRules
     on_owed: Callable[[int], None]
+    oddities: Oddities

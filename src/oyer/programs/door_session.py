@@ -11,29 +11,49 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 from uuid import uuid4
 
 from oyer.programs.door_channel import Channel, Reader, key_in_meta, key_of
 from oyer.programs.wire import note
-from oyer.protocol import SUBSCRIPTION_ID, IdKey, JsonValue, LineSplitter, Message, Overlong, id_key, parse_message
+from oyer.protocol import (
+    SUBSCRIPTION_ID,
+    UNDECIDED_EXIT,
+    IdKey,
+    JsonValue,
+    LineSplitter,
+    Message,
+    Overlong,
+    id_key,
+    parse_message,
+)
 
-__all__ = ["DoorSession", "Sessions"]
+__all__ = ["DoorSession", "OnFailed", "Sessions"]
 
 _READ_BYTES: Final = 65536
 _SPACES: Final = bytes.maketrans(b"\r\n", b"  ")
 _SHOWN_BYTES: Final = 500
 _KEPT_STREAMS: Final = 64
 _LAST_WORDS_S: Final = 1.0
+_BRIDGE: Final = "oyer.programs.http_bridge"
+_OF_SIGNALS: Final = 128
+
+
+class OnFailed(Protocol):
+    """Hears why no session can go on, and whether that is the server's doing whatever its client sent."""
+
+    def __call__(self, why: str, *, is_servers: bool = True) -> None:
+        """It is over."""
+        ...
 
 
 class DoorSession:
     """One process and everybody who asks it."""
 
-    def __init__(self, command: list[str], max_bytes: int, on_failed: Callable[[str], None]) -> None:
+    def __init__(self, command: list[str], max_bytes: int, on_failed: OnFailed) -> None:
         self._max_bytes = max_bytes
         self._on_failed = on_failed
+        self._is_bridge = _BRIDGE in command
         self._ending = False
         self._writing = threading.Lock()
         self._lock = threading.Lock()
@@ -124,7 +144,8 @@ class DoorSession:
         code = self._process.wait()
         if not self._ending:  # before any stream could end in order, as if all had been said
             how = f"with code {code}" if code >= 0 else f"by signal {-code}"
-            self._on_failed(f"the server ended {how} while it was in use")
+            theirs = 0 <= code < _OF_SIGNALS and not (code == UNDECIDED_EXIT and self._is_bridge)
+            self._on_failed(f"the server ended {how} while it was in use", is_servers=theirs)
         for channel in (*self._channels.values(), self.own):
             channel.put(None)
 
@@ -175,7 +196,7 @@ class DoorSession:
 class Sessions:
     """All sessions of a door, and what is asked without one."""
 
-    def __init__(self, command: list[str], max_bytes: int, on_failed: Callable[[str], None]) -> None:
+    def __init__(self, command: list[str], max_bytes: int, on_failed: OnFailed) -> None:
         self._command, self._max_bytes, self._on_failed = command, max_bytes, on_failed
         self._named: dict[str, DoorSession] = {}
         self._nameless: dict[bool, list[DoorSession]] = {False: [], True: []}
@@ -223,5 +244,7 @@ class Sessions:
         try:
             return DoorSession(self._command, self._max_bytes, self._on_failed)
         except OSError as error:
-            self._on_failed(f"the server could not be started: {error}")
+            # One that started before starts again, unless whoever wanted so many used up what that takes.
+            is_first = not self._named and not any(self._nameless.values())
+            self._on_failed(f"the server could not be started: {error}", is_servers=is_first)
             raise

@@ -92,7 +92,7 @@ class Client:
             return True
 
 
-def listen(port: int, serve: Callable[[Client, Request], None], failed: Callable[[str], None]) -> None:
+def listen(port: int, serve: Callable[[Client, Request], None], failed: Callable[..., None]) -> None:
     """Serve for ever. What fails, but for a client that leaves, is told: silence could be taken for the server's."""
 
     def one(connected: socket.socket) -> None:
@@ -105,7 +105,7 @@ def listen(port: int, serve: Callable[[Client, Request], None], failed: Callable
             except (OSError, ValueError):
                 return
             except Exception as error:  # noqa: BLE001 - told
-                failed(f"the door failed: {type(error).__name__}: {error}")
+                failed(f"the door failed: {type(error).__name__}: {error}", is_servers=False)
 
     with socket.create_server(("127.0.0.1", port), backlog=_BACKLOG) as listening:
         while True:

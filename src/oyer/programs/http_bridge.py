@@ -20,9 +20,9 @@ import threading
 import time
 from typing import Final, NoReturn
 
-from oyer.programs.wire import note
+from oyer.programs.wire import WireFailed, note
 from oyer.programs.wires import TRANSPORTS, AnyWire
-from oyer.protocol import LineSplitter, Overlong
+from oyer.protocol import UNDECIDED_EXIT, LineSplitter, Overlong
 
 __all__ = ["main"]
 
@@ -30,6 +30,7 @@ _CHUNK_BYTES: Final = 65536
 _POLL_S: Final = 0.01
 _LEAVING_S: Final = 1.0
 _PORT: Final = "{port}"
+_OF_SIGNALS: Final = 128
 
 
 class _Served:
@@ -66,14 +67,15 @@ class _Served:
         if not self._leaving:
             code = os.waitstatus_to_exitcode(status)
             how = f"with code {code}" if code >= 0 else f"by signal {-code}"
-            _end(f"the server ended {how} while it was in use")
+            # The signals of others are told from its own end by whoever reads our code.
+            _end(f"the server ended {how} while it was in use", 1 if 0 <= code < _OF_SIGNALS else UNDECIDED_EXIT)
 
 
 def main(argv: list[str]) -> int:
     """Carry frames both ways until standard input ends; return the exit code."""
     max_bytes, transport, url, command = int(argv[1]), TRANSPORTS[argv[2]], argv[3], argv[4:]
     port = str(_free_port()) if command else ""
-    wire = AnyWire(url.replace(_PORT, port), max_bytes, 1, _end, transport)
+    wire = AnyWire(url.replace(_PORT, port), max_bytes, 1, lambda why: _end(why, _code(wire)), transport)
     served: _Served | None = None
     if command:
         for name, value in list(os.environ.items()):
@@ -94,11 +96,15 @@ def _start(command: list[str], wire: AnyWire) -> _Served:
         _end(f"the server could not be started: {error}")
 
 
-def _end(why: str) -> NoReturn:
+def _end(why: str, code: int = 1) -> NoReturn:
     """End this process: what the server's client would need to know cannot be said over standard streams."""
     if why:
         note(why)
-    os._exit(1 if why else 0)
+    os._exit(code if why else 0)
+
+
+def _code(wire: AnyWire) -> int:
+    return 1 if wire.is_servers else UNDECIDED_EXIT
 
 
 def _carry(wire: AnyWire, splitter: LineSplitter) -> None:
@@ -106,10 +112,19 @@ def _carry(wire: AnyWire, splitter: LineSplitter) -> None:
         for frame in splitter.feed(chunk):
             if isinstance(frame, Overlong):
                 _end(f"a frame of {frame.size_bytes} bytes is beyond the bound")
-            wire.send(frame)
+            _send(wire, frame)
     rest = splitter.end()
     if isinstance(rest, bytes) and rest:
-        wire.send(rest)
+        _send(wire, rest)
+
+
+def _send(wire: AnyWire, frame: bytes) -> None:
+    try:
+        wire.send(frame)
+    except WireFailed:
+        raise
+    except Exception as error:  # noqa: BLE001 - told: what a client sends must not look like the server's end
+        _end(f"a message could not be sent on: {type(error).__name__}: {error}", UNDECIDED_EXIT)
 
 
 def _free_port() -> int:

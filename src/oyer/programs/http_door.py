@@ -26,6 +26,7 @@ from oyer.programs.door_wire import Client, Request, listen
 from oyer.programs.wire import note, requests_in
 from oyer.protocol import (
     SESSION_HEADER,
+    UNDECIDED_EXIT,
     VERSION_HEADER,
     JsonValue,
     Message,
@@ -218,10 +219,10 @@ def main(argv: list[str]) -> NoReturn:
     os._exit(code if code >= 0 else 128 - code)
 
 
-def _end(why: str) -> NoReturn:
+def _end(why: str, *, is_servers: bool = True) -> NoReturn:
     """End this process: what its clients would need to know cannot be said over HTTP."""
     note(why)
-    os._exit(1)
+    os._exit(1 if is_servers else UNDECIDED_EXIT)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from oyer.protocol import (
     Message,
     SseEvent,
     id_key,
+    is_servers_refusal,
     marked_arguments,
     mirrored_headers,
     modern_version,
@@ -120,7 +121,8 @@ class HttpWire(Wire):
         try:
             post.connection.request("POST", self._target, body, headers)
         except (OSError, ValueError) as error:
-            self.fail(f"the request could not be sent: {type(error).__name__}: {error}")
+            told = f"the request could not be sent: {type(error).__name__}: {error}"
+            self.fail(told, is_servers=not isinstance(error, ValueError))  # a header that says what the message does
         for waiting in post.waits:
             self._open[waiting] = post
         if not post.asked:
@@ -213,10 +215,12 @@ class HttpWire(Wire):
     def _refused(self, response: Any, body: bytes, post: _Post) -> None:
         """An error status: the client can hear of it where the body is its answer, and in no other way."""
         self._take(body, post)
-        if post.waits and self._detects and response.status in _OLDER and self._session is None:
+        greets = post.message is not None and post.message.method in _GREETINGS
+        if post.waits and greets and self._detects and response.status in _OLDER and self._session is None:
             raise OlderTransportError(f"{response.status} {response.reason}")
         if post.message is None or not requests_in(post.message) or post.waits:
-            self.refused(response, body)
+            theirs = is_servers_refusal(response.status, greets=greets, in_session=self._session is not None)
+            self.refused(response, body, is_servers=theirs)
         self.write(body)
 
     def _pass_on(self, data: bytes, post: _Post | None) -> None:

@@ -16,8 +16,8 @@ from contextlib import closing, suppress
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from oyer.programs.wire import Wire, WireFailed, is_stream
-from oyer.protocol import Message, as_target, parse_message, strip_terminator
+from oyer.programs.wire import Wire, WireFailed, is_greeting, is_stream
+from oyer.protocol import Message, as_target, is_servers_refusal, parse_message, strip_terminator
 
 __all__ = ["SseWire"]
 
@@ -29,7 +29,7 @@ for that very frame."""
 class SseWire(Wire):
     """One client of one stream. `send` takes frames in order; what comes back is written as lines.
 
-    `after` says what another transport was answered at this address, where one was tried.
+    `after` says what another transport was answered at this address, status first, where one was tried.
     """
 
     def __init__(
@@ -37,6 +37,8 @@ class SseWire(Wire):
     ) -> None:
         super().__init__(url, max_bytes, out_fd, on_failed)
         self._after = f" (and {after} to a POST)" if after else ""
+        before = int(after.split(maxsplit=1)[0]) if after else 0
+        self._is_theirs = not before or is_servers_refusal(before, greets=True, in_session=False)
         self._endpoint = ""
         self._named = threading.Event()
         self._posts: list[threading.Thread] = []
@@ -59,7 +61,8 @@ class SseWire(Wire):
             connection.request("POST", self._endpoint, body, {"Content-Type": "application/json"})
         except (OSError, ValueError) as error:
             self.fail(f"the request could not be sent: {type(error).__name__}: {error}")
-        post = threading.Thread(target=self._guarded, args=(self._accepted, connection), daemon=True)
+        greets = is_greeting(parse_message(body))
+        post = threading.Thread(target=self._guarded, args=(self._accepted, connection, greets), daemon=True)
         post.start()
         post.join(_IN_ORDER_S)
         self._posts = [each for each in (*self._posts, post) if each.is_alive()]
@@ -100,7 +103,7 @@ class SseWire(Wire):
         stream.request("GET", self._target, headers={"Accept": "text/event-stream", "Cache-Control": "no-store"})
         response = stream.getresponse()
         if not is_stream(response):
-            self.refused(response, self.body(response), f" to a stream{self._after}")
+            self.refused(response, self.body(response), f" to a stream{self._after}", is_servers=self._is_theirs)
         for event in self.events(response):
             if event.event == "endpoint" and not self._endpoint:
                 self._endpoint = self._addressed((event.data or b"").decode("utf-8", "replace"))
@@ -118,7 +121,7 @@ class SseWire(Wire):
             self.fail(f"the server named another origin for what is posted: {told[:200]}")
         return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
-    def _accepted(self, connection: Any) -> None:
+    def _accepted(self, connection: Any, greets: bool) -> None:
         """Take the answer to a POST. What is a message in it passes; the words of an acceptance mean nothing."""
         response = None
         try:
@@ -127,6 +130,6 @@ class SseWire(Wire):
         finally:
             self._kept.keep(connection, response)
         if not 200 <= response.status < 300:
-            self.refused(response, body)
+            self.refused(response, body, is_servers=is_servers_refusal(response.status, greets=greets, in_session=True))
         if isinstance(parse_message(body), Message):
             self.write(body)

@@ -15,13 +15,14 @@ from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 from oyer.programs.kept import KeptConnections
-from oyer.protocol import Message, SseEvent, SseSplitter, parse_sse
+from oyer.protocol import Message, Noise, SseEvent, SseSplitter, parse_sse
 
-__all__ = ["Wire", "WireFailed", "is_stream", "note", "requests_in"]
+__all__ = ["Wire", "WireFailed", "is_greeting", "is_stream", "note", "requests_in"]
 
 _CHUNK_BYTES: Final = 65536
 _CONNECT_S: Final = 10.0
 _SHOWN_BYTES: Final = 500
+_GREETINGS: Final = frozenset({"initialize", "server/discover"})
 _SPACES: Final = bytes.maketrans(b"\r\n", b"  ")
 
 
@@ -49,24 +50,31 @@ class Wire:
         self._left = threading.Event()
         self._failed = False
         self._kept = KeptConnections()
+        self.is_servers = True
 
-    def fail(self, why: str) -> NoReturn:
-        """Say that this connection is over: what its client would need to know cannot be said over standard streams."""
+    def fail(self, why: str, *, is_servers: bool = True) -> NoReturn:
+        """Say that this connection is over: what its client would need to know cannot be said over standard streams.
+
+        `is_servers` says that it is so whatever its client sent; the first word on that stays here.
+        """
         with self._ending:
             first, self._failed = not self._failed, True
+            if first:
+                self.is_servers = is_servers
         self._left.set()
         if first:
             self._on_failed(why)
         raise WireFailed(why)
 
-    def refused(self, response: Any, body: bytes, to: str = "") -> NoReturn:
+    def refused(self, response: Any, body: bytes, to: str = "", *, is_servers: bool = True) -> NoReturn:
         """Fail because of a status. `to` says what was refused where it was not a message."""
         shown, left = body[:_SHOWN_BYTES].decode("utf-8", "replace"), len(body) - _SHOWN_BYTES
         more = f" [... {left} bytes cut ...]" if left > 0 else ""
         place = response.getheader("Location") if 300 <= response.status < 400 else None
         if place is not None:
             to += f", which leads to {place[:200]} and is not followed (declare the address that answers)"
-        self.fail(f"the server answered {response.status} {response.reason}{to}: {shown}{more}")
+        told = f"the server answered {response.status} {response.reason}{to}: {shown}{more}"
+        self.fail(told, is_servers=is_servers)
 
     def connect(self, limit_s: float = _CONNECT_S) -> Any:
         """Make one connection. Raises: WireFailed."""
@@ -119,6 +127,11 @@ def requests_in(message: Message | None) -> list[Message]:
         return []
     parts = message.parts if message.kind == "batch" else (message,)
     return [part for part in parts if isinstance(part, Message) and part.kind == "request"]
+
+
+def is_greeting(read: Message | Noise) -> bool:
+    """Say whether a message opens a connection."""
+    return isinstance(read, Message) and read.method in _GREETINGS
 
 
 def is_stream(response: Any) -> bool:

@@ -41,6 +41,11 @@ class AnyWire:
         """Host and port."""
         return self._wire.address
 
+    @property
+    def is_servers(self) -> bool:
+        """Whether the connection failed for what is the server's doing, whatever its client sent."""
+        return self._wire.is_servers
+
     def send(self, frame: bytes) -> None:
         """Send one frame. Raises: WireFailed."""
         try:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         parse_message,
         strip_terminator,
     )
+    from oyer.protocol.http_refusal import UNDECIDED_EXIT, is_servers_refusal
     from oyer.protocol.jsonvalue import (
         MAX_DEPTH,
         JsonNumber,
@@ -167,6 +168,7 @@ __all__ = [
     "REFUSAL_TEXT",
     "SESSION_HEADER",
     "SUBSCRIPTION_ID",
+    "UNDECIDED_EXIT",
     "VERSION_HEADER",
     "Answer",
     "Applied",
@@ -236,6 +238,7 @@ __all__ = [
     "header_value",
     "hear",
     "id_key",
+    "is_servers_refusal",
     "label",
     "listing_digest",
     "loads",
@@ -287,6 +290,7 @@ _HOMES = {
     "mcp_client": """
         CallFailed ClientEvent McpClient PageListed Ready ServerAsked ServerNotified ToolReturned ToolsListed
         tool_text""",
+    "http_refusal": "UNDECIDED_EXIT is_servers_refusal",
     "mcp_http": "SESSION_HEADER VERSION_HEADER as_target header_value marked_arguments mirrored_headers modern_version",
     "mcp_names": "SUBSCRIPTION_ID",
     "mcp_server": "Tool ToolFunction ToolServer tool_error",

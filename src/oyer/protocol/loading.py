@@ -110,4 +110,8 @@ def _load_mcp(module: str) -> dict[str, object]:
             from oyer.protocol import mcp_server
 
             return vars(mcp_server)
+    if module == "http_refusal":
+        from oyer.protocol import http_refusal
+
+        return vars(http_refusal)
     raise AssertionError(module)

@@ -324,7 +324,8 @@ async def test_an_answer_that_does_not_come_is_the_servers_fault_and_one_given_u
         host, port = bench.tap.url.split("/")[2].split(":")
         path = bench.tap.url.split(str(port))[1]
         body = request(1, "tools/list")
-        head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        told = f"Content-Type: application/json\r\nAccept: */*\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\n{told}".encode()
         _, gone = await asyncio.open_connection(host, int(port))
         gone.write(head + body)
         await until(lambda: asked)

@@ -71,7 +71,8 @@ async def ask(tap: HttpTap, body: bytes, method: bytes = b"POST") -> bytes:
     """Send one request on a connection of its own; return everything that came until it was closed."""
     host, _, path = tap.url.removeprefix("http://").partition("/")
     reader, writer = await asyncio.open_connection(*host.split(":"))
-    head = f"/{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+    told = "Content-Type: application/json\r\nAccept: */*\r\nConnection: close\r\n"
+    head = f"/{path} HTTP/1.1\r\nHost: {host}\r\n{told}Content-Length: {len(body)}\r\n\r\n"
     writer.write(method + b" " + head.encode() + body)
     try:
         return await reader.read()

@@ -78,4 +78,4 @@ async def test_a_socket_that_was_taken_away_is_a_fault_told_once(rig: RigMaker, 
     await tap.end_connections()
     await bench.close()
     ((where, cls, message),) = bench.faults
-    assert (where, cls) == ("tap:ops", "harness") and "moved, changed or deleted" in message
+    assert (where, cls) == ("tap:ops", "subject_not_excluded") and "moved, changed or deleted" in message
