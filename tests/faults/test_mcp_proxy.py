@@ -168,7 +168,7 @@ async def test_mcp_07_an_id_used_again_while_it_is_pending_is_never_mispaired(ri
     sent = [event for event in bench.journal.of("mcp.sent") if event.body.get("id") == 5]
     assert len(sent) == 2 and not bench.journal.of("mcp.received")
     ((where, cls, message),) = bench.faults
-    assert (where, cls) == ("tap:ops", "subject") and "used id 5 again while a request with it was unanswered" in message
+    assert (where, cls) == ("tap:ops", "subject") and "used id 5 again while a request" in message
 
 
 async def test_mcp_07_whoever_repeats_a_request_or_uses_an_id_that_was_answered_is_not_at_fault(rig: RigMaker) -> None:
