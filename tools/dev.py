@@ -420,6 +420,9 @@ def attacks(extra: Sequence[str]) -> int:
 
 def transparency(extra: Sequence[str]) -> int:
     """ask the protocol's conformance suite with and without the tap; needs `bash .ci/run tools`; --write: its page"""
+    node = Path(os.environ.get("OYER_NODE24") or ROOT / "build" / "ci" / "node24" / "node")
+    if not node.exists():  # said before a minute of installing, not after it
+        raise Stop("{} does not exist; set OYER_NODE24, or install it with: bash .ci/run tools".format(node))
     ensure("dev")
     return run(tool("python"), str(ROOT / "tests" / "kits" / "transparency"), *extra)
 

@@ -261,7 +261,7 @@ def _cost(outcome: Outcome) -> str:
     """Say what the models of a trial cost: nothing where none was asked, and never 0 where it is not known."""
     if outcome.cost_usd_micros is not None:
         return f"cost {outcome.cost_usd_micros / 1e6:.6f} USD"
-    return "cost unknown" if outcome.measurements.get("model_calls") else ""
+    return "cost unknown (price or usage of an answer is not known)" if outcome.measurements.get("model_calls") else ""
 
 
 def _attempts(outcome: Outcome, look: Look, named: str = "") -> Page:

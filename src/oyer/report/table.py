@@ -60,8 +60,8 @@ def table_value(table: SetTable) -> dict[str, Any]:
 
 
 def render_table(table: SetTable, look: Look) -> Page:
-    """Lay it out for a width; empty where there is no more than one set to show."""
-    if len(table.rows) * len(table.subjects) < 2:
+    """Lay it out for a width; empty where there is no more than one set to show, or none at all was run."""
+    if len(table.rows) * len(table.subjects) < 2 or set(table.words) == {NOT_RUN}:
         return ()
     heads = shortened(table.subjects, ":")
     labels = shortened([row.trap for row in table.rows], "/")

@@ -144,3 +144,8 @@ def test_the_values_sum_up() -> None:
         "t": {"YIELDS": 0, "MIXED": 1, "not_run": 1},
     }
     assert value["rows"][1] == {"trap": "two", "readings": {"s": {"YIELDS": 1}, "t": {"not_run": 1}}}
+
+
+def test_where_no_set_was_run_there_is_no_table(trap_case: Case) -> None:
+    found = tabulate(plan(("one",), ("s:a", "s:b", "s:c")), {"one": trap_case}, [])
+    assert found.words == (NOT_RUN,) and render_table(found, Look()) == ()

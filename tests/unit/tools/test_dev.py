@@ -45,6 +45,13 @@ def test_takes_the_newest_that_really_runs(offer) -> None:
     assert dev.find_python() == (str(place / "python3.12"), "3.12.1")
 
 
+def test_transparency_says_what_it_lacks_before_it_installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OYER_NODE24", str(tmp_path / "node"))
+    monkeypatch.setattr(dev, "ensure", lambda kind: pytest.fail("it installs first"))
+    with pytest.raises(dev.Stop, match=r"node does not exist; set OYER_NODE24, or .*bash \.ci/run tools"):
+        dev.transparency([])
+
+
 def test_takes_a_plain_python3_that_is_new_enough(offer) -> None:
     place = offer(python3_11=SHIM, python3=GOOD.format(version="3.13.2"))
     assert dev.find_python() == (str(place / "python3"), "3.13.2")
