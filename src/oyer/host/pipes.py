@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 from collections import deque
 from collections.abc import Callable
 
 __all__ = ["PipeReader", "PipeWriter"]
 
 _READ_BYTES = 64 * 1024  # what a pipe holds; a larger buffer is mapped and unmapped by the allocator at every read
+_AT_ONCE = 64
+"""How many reads make up for all that a pipe may hold."""
 
 
 class PipeReader:
@@ -48,6 +51,13 @@ class PipeReader:
         if not self._reading and self._fd >= 0:
             self._loop.add_reader(self._fd, self._readable)
             self._reading = True
+
+    def catch_up(self) -> None:
+        """Take what is in the pipe now, which is all that a writer which has ended wrote; bounded, and nobody waits."""
+        for _ in range(_AT_ONCE):
+            if self._fd < 0 or not select.select([self._fd], [], [], 0)[0]:
+                return
+            self._readable()
 
     def close(self) -> None:
         """Give the descriptor back; `on_end` is not called by this."""

@@ -144,6 +144,10 @@ class Child:
         self._stderr_reader.close()
         return self.stderr.value()
 
+    def hear_last_words(self) -> None:
+        """Take what waits on standard error now; of a process that has ended that is all it said there."""
+        self._stderr_reader.catch_up()
+
     def kill_group(self) -> None:
         """Kill its whole group at once, if it still runs. `terminate_tree` is the gentle and thorough way."""
         if self.exit is None:

@@ -67,6 +67,8 @@ class Served:
         return end, stderr
 
     def _exited(self) -> None:
+        self._output.catch_up()
+        self.child.hear_last_words()
         if not self._ending:
             self._on_exit()
 

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ import http_tap_kit
 import pytest
 from waiting import leap, until
 
-from instrument_kit import QUICK, Rig, request
+from instrument_kit import QUICK, KitJournal, Rig, request
 from oyer.host import Exit, become_subreaper, open_run_dir
 from oyer.host.process_table import descendants_of
-from oyer.instruments import TapLimits
+from oyer.instruments import TapLimits, TappedServer
 from oyer.instruments.tap_blame import ended_by_somebody
+from oyer.instruments.tap_http import HttpTap
+from oyer.instruments.tap_http_serving import Served
 
 RigMaker = Callable[[str], Rig]
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
@@ -302,3 +305,51 @@ async def test_a_server_that_breaks_off_over_an_odd_request_did_not_fail_by_itse
         await until(lambda: bench.faults)
     ((_, cls, message),) = bench.faults
     assert cls == ("subject_not_excluded" if suspected else "dependency_unavailable"), message
+
+
+LAST_WORDS = """
+import os, socket, sys
+listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+held = listening.accept()[0]
+while True:
+    held = listening.accept()[0]
+    held.recv(65536)
+    os.write(2, b"x" * 60_000 + b"the licence has run out\\n")
+    os._exit(3)
+"""
+
+
+async def test_the_last_words_of_a_server_over_http_are_heard() -> None:
+    become_subreaper()
+    with open_run_dir() as run_dir:
+        command = (sys.executable, "-I", "-S", "-c", LAST_WORDS, "{port}")
+        env = {"PATH": os.environ["PATH"], "TMPDIR": str(run_dir.temp)}
+        server = TappedServer("ops", command, env, run_dir.world, str(run_dir.temp), "http://127.0.0.1:{port}/mcp")
+        faults: list[tuple[str, str, str]] = []
+        tap = HttpTap(
+            server,
+            KitJournal("tap:ops"),
+            limits=http_tap_kit.QUICKLY,
+            on_fault=lambda *fault: faults.append(fault),
+        )
+        await tap.open()
+        try:
+            with suppress(OSError, HTTPException):
+                await asyncio.to_thread(http_tap_kit.fetch, tap.url, "POST", PROPER, CALL.rstrip(b"\n"))
+            await until(lambda: faults)
+        finally:
+            await tap.close()
+    assert faults[0][1] == "dependency_unavailable" and "the licence has run out" in faults[0][2]
+
+
+async def test_they_are_heard_also_where_the_end_is_noticed_before_the_words() -> None:
+    become_subreaper()
+    with open_run_dir() as run_dir:
+        command = (sys.executable, "-I", "-S", "-c", "import os; os.write(1, b'out '); os.write(2, b'why')")
+        server = TappedServer("ops", command, {}, run_dir.world, None, "http://127.0.0.1:{port}/mcp")
+        heard: list[bytes] = []
+        served = Served(server, lambda: heard.append(served.child.stderr.value()))
+        os.waitid(os.P_PID, served.child.pid, os.WEXITED | os.WNOWAIT)  # nothing is read meanwhile
+        served._exited()
+        await served.end(QUICK)
+    assert heard[0] == b"out why"
