@@ -18,6 +18,9 @@ from oyer.records.tool_names import matchers_of, steps_of
 
 __all__ = ["argument_breaches"]
 
+_NO_CALL = "the pattern of the action does not name it: no call can match"
+_WRITE_CHAIN = "; name it, or list it in allow_extra; instead of `effect`, which names path and content, write `chain`"
+
 Schemas = Mapping[str, Mapping[str, Any]]
 """By server and tool, the schema of its arguments as it was listed."""
 
@@ -60,7 +63,7 @@ def _of_the_action(case: Case, listed: Mapping[str, Schemas]) -> Iterator[Breach
         wanted = {name: value for name, value in link.arguments.items() if value != {"absent": True}}
         named = {**link.arguments, **dict.fromkeys(link.allow_extra)}
         yield from _unknown(path, tool, wanted, schema)
-        yield from _missing(path, tool, named, schema, "the pattern of the action does not name it: no call can match")
+        yield from _missing(path, tool, named, schema, _NO_CALL, _WRITE_CHAIN)
 
 
 def _properties(schema: Any) -> Mapping[str, Any] | None:
@@ -83,11 +86,11 @@ def _unknown(path: Path, tool: str, given: Mapping[str, Any], schema: Any) -> It
 
 
 def _missing(
-    path: Path, tool: str, given: Mapping[str, Any], schema: Any, why: str = "it is not given"
+    path: Path, tool: str, given: Mapping[str, Any], schema: Any, why: str = "it is not given", do: str = ""
 ) -> Iterator[Breach]:
     properties = _properties(schema)
     required = schema.get("required", ()) if properties is not None else ()
     for name in required if isinstance(required, list | tuple) else ():
         if name not in given:
-            hint = f"it takes {', '.join(sorted(properties or ()))}"
+            hint = f"it takes {', '.join(sorted(properties or ()))}{do}"
             yield Breach(path, "E-TOOL-ARGUMENT", f"{tool} needs the argument {name!r}, and {why}", hint)

@@ -95,10 +95,15 @@ def of_the_action(arguments: str, extra: str = "[]", schema: Any = CLOSED) -> li
 def test_an_action_that_no_valid_call_can_match() -> None:
     """An exact pattern without a needed argument, as the short form `effect` writes it for a tool of other names."""
     open_ = {"properties": {"name": {}, "text": {}}, "required": ["name", "text"]}
+    hint = (
+        "it takes name, text; name it, or list it in allow_extra; instead of `effect`, which names path and content, "
+        "write `chain`"
+    )
     never = "fs.read needs the argument {!r}, and the pattern of the action does not name it: no call can match"
     assert of_the_action("{path: a, content: b}", schema=open_) == [
-        (never.format("name"), "it takes name, text"), (never.format("text"), "it takes name, text"),
-    ]  # fmt: skip
+        (never.format("name"), hint),
+        (never.format("text"), hint),
+    ]
     assert of_the_action("{line: 1, path: a}") == [("fs.read takes no argument 'line'", "did you mean lines?")]
 
 
