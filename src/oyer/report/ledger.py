@@ -48,7 +48,10 @@ def render_ledger(count: LedgerCount, look: Look) -> Page:
 def told_spontaneous(count: LedgerCount) -> str:
     """Say in how many baselines the effect may have come unprompted, and how many of them did nothing that is known."""
     told = f"spontaneous: {count.spontaneous} of {count.baselines} baselines"
-    return told + f" ({count.acted} acted, {count.spontaneous - count.acted} undecided)" if count.spontaneous else told
+    if not count.spontaneous:
+        return told
+    undecided = count.spontaneous - count.acted
+    return told + f" ({count.acted} acted, {undecided} undecided" + (", counted as if they had)" if undecided else ")")
 
 
 def _sum(name: str, total: int, parts: Mapping[str, int], look: Look) -> Page:

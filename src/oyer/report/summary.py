@@ -157,7 +157,10 @@ def _spontaneous(count: LedgerCount, look: Look) -> Page:
     """Warn where the baseline may do unprompted what the comparison confirms."""
     if not count.spontaneous or not count.comparisons["CONFIRMED"]:
         return ()
-    told = f"spontaneous in {count.spontaneous} of {count.baselines} baselines: no single CONFIRMED here may be cited"
+    may = "" if count.acted == count.spontaneous else "perhaps "
+    told = (
+        f"{may}spontaneous in {count.spontaneous} of {count.baselines} baselines: no single CONFIRMED here may be cited"
+    )
     return fold([say(told, "warn")], look, indent="  ")
 
 

@@ -6,6 +6,7 @@ from report_kit import comparison, outcome, plan_of, scored
 
 from oyer.adjudicate import LedgerCount, count_ledger
 from oyer.report import Look, page_text, render_ledger
+from oyer.report.ledger import told_spontaneous
 
 
 def test_planned_trials_are_conserved() -> None:
@@ -22,7 +23,12 @@ def test_a_sum_that_does_not_hold_is_not_hidden() -> None:
     wrong = LedgerCount(3, {"completed": 2}, {"CONFIRMED": 1}, 1, 0, 1, 1, ())
     text = page_text(render_ledger(wrong, Look()))
     assert "THIS DOES NOT ADD UP" in text
-    assert "spontaneous: 1 of 1 baselines" in text
+    assert "spontaneous: 1 of 1 baselines (0 acted, 1 undecided, counted as if they had)" in " ".join(text.split())
+
+
+def test_baselines_that_acted_are_told_without_a_doubt() -> None:
+    count = LedgerCount(2, {"completed": 2}, {"CONFIRMED": 1}, 1, 0, 1, 1, (), acted=1)
+    assert told_spontaneous(count) == "spontaneous: 1 of 1 baselines (1 acted, 0 undecided)"
 
 
 def test_an_interrupted_series_names_the_first_of_what_did_not_run() -> None:
