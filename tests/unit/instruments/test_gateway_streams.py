@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import time
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -347,6 +348,30 @@ def test_a_key_spread_over_events_is_found_wherever_the_stream_is_cut(texts: lis
     said = "".join(texts)
     if not found and place >= len(stream):
         assert watch.held or not any(said.endswith(key[:length]) for length in range(3, len(key)))
+
+
+@pytest.mark.parametrize("key", ['sk-"é/ab-longer-than-what-is-sought', "sk-a-key-longer-than-what-is-sought"])
+@given(
+    cuts=st.lists(st.integers(0, 30), min_size=1, max_size=5),
+    others=st.lists(st.sampled_from(["", "", "plain", "s", "sk-"]), min_size=7, max_size=7),
+    escaped=st.booleans(),
+    spread=st.booleans(),
+)
+def test_events_that_are_not_read_hide_no_piece_of_a_key(
+    key: str, cuts: list[int], others: list[str], escaped: bool, spread: bool
+) -> None:
+    """A key with what JSON escapes in it, in one place of each event or in two, with a stranger's text between."""
+    places = [0, *sorted(cuts), len(key)]
+    pieces = [key[begin:end] for begin, end in pairwise(places)]
+    events = [{"x": {"t": piece}, "sk": other} for piece, other in zip(pieces, others, strict=False)]
+    if not spread and len(events) > 1:
+        events.insert(1, {"x": {"t": "!"}, "sk": ""})
+    watch, reader, found = KeyWatch(key), SseReader(), False
+    for event in events:
+        raw = b"data: " + json.dumps(event, ensure_ascii=escaped).encode() + b"\n\n"
+        found = watch.feed(raw, reader.take(raw)) or found
+    said = "".join(str(event["x"]["t"]) for event in events)  # type: ignore[index]
+    assert found == (key in said)
 
 
 @pytest.mark.parametrize(
