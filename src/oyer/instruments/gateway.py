@@ -45,7 +45,7 @@ from oyer.instruments.gateway_keys import KEY_HEADERS, key_places, without_key
 from oyer.instruments.gateway_port import DEFAULT_LIMITS, GatewayDoor, GatewayLimits, Upstream
 from oyer.instruments.gateway_upstream import UpstreamClient
 from oyer.instruments.gateway_views import RequestView, view_request
-from oyer.instruments.http_listening import BoundedServer, go_ahead, target_of
+from oyer.instruments.http_listening import UNSENT, BoundedServer, cut, go_ahead, target_of
 from oyer.instruments.http_verbatim import BareAnswer, BareStream, read_head
 from oyer.instruments.ports import OnFault, Recorder
 from oyer.protocol import dumps
@@ -123,7 +123,7 @@ class RecordingGateway:
     async def start(self) -> GatewayDoor:
         """Bind an ephemeral loopback port and return the door. Raises: HarnessError when it cannot be bound."""
         # A body's coding is the two ends' business; a subject that went away ends the exchange it had opened.
-        server = BoundedServer(self._handle, _MOST_CONNECTIONS, self._too_many)
+        server = BoundedServer(self._handle, _MOST_CONNECTIONS, self._too_many, self._broken)
         self._runner = web.ServerRunner(server, shutdown_timeout=0.05)
         try:
             await self._runner.setup()
@@ -165,18 +165,27 @@ class RecordingGateway:
         path, _, query = target_of(request, self._origin).partition("?")
         if not path.startswith(self._root + "/"):
             return _own(404, "there is nothing here")
-        try:
-            return await self._exchange(request, path.removeprefix(self._root), query)
-        except (OSError, OyerError) as error:
-            # What cannot be recorded must not be answered: the subject sees a cut connection, the engine the cause.
-            self._failure = self._failure or error
-            if self._on_fault is not None:
-                self._on_fault("gateway", "harness", f"an exchange could not be recorded: {error}")
-            return _cut(request)
+        return await self._exchange(request, path.removeprefix(self._root), query)
+
+    def _broken(self, error: Exception) -> None:
+        """Take note of what kept an exchange from its end on our side: the subject saw its connection cut, and
+        whoever stops the gateway gets the cause.
+        """
+        if isinstance(error, OSError | OyerError):
+            told = f"an exchange could not be recorded: {error}"
+        else:
+            error = HarnessError("E-GATEWAY-STEP", f"an exchange failed in an unforeseen way: {error!r}")
+            told = str(error)
+        self._failure = self._failure or error
+        if self._on_fault is not None:
+            self._on_fault("gateway", "harness", told)
 
     async def _exchange(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
-        await go_ahead(request)
-        body, whole = await _read(request, self._limits.request_bytes)
+        try:
+            await go_ahead(request)
+            body, whole = await _read(request, self._limits.request_bytes)
+        except UNSENT:
+            return cut(request)  # it was not asked
         self._asked_bytes += len(body)
         kept = without_key(query)
         target = f"{path}?{kept}" if kept else path
@@ -281,7 +290,7 @@ class _Passing:
     async def finish(self, came: UpstreamAnswer) -> web.StreamResponse:
         """Hand on the rest, then end the answer as it ended: by its own end, or broken off."""
         if self._answer is None:
-            return _cut(self._request)
+            return cut(self._request)
         rest = b"" if came.failure == "leak" else came.body[came.passed :]
         with contextlib.suppress(ConnectionError):
             if rest:
@@ -289,7 +298,7 @@ class _Passing:
             if came.failure not in CUT:
                 await self._answer.write_eof()
                 return self._answer
-        return _cut(self._request, self._answer)
+        return cut(self._request, self._answer)
 
 
 def _asking(
@@ -327,7 +336,7 @@ async def _deliver(request: web.BaseRequest, came: UpstreamAnswer) -> web.Stream
     part = _begun(came.status, came.reason, CIMultiDict(came.headers), came.declared)
     await part.prepare(request)
     await part.write(came.body)
-    return _cut(request, part)
+    return cut(request, part)
 
 
 def _begun(status: int, reason: str, headers: CIMultiDict[str], declared: int | None) -> web.StreamResponse:
@@ -337,12 +346,6 @@ def _begun(status: int, reason: str, headers: CIMultiDict[str], declared: int | 
     else:
         part.content_length = declared
     return part
-
-
-def _cut(request: web.BaseRequest, answer: web.StreamResponse | None = None) -> web.StreamResponse:
-    if request.transport is not None:
-        request.transport.close()
-    return answer or web.Response(status=500)
 
 
 def _own(status: int, message: str) -> web.Response:

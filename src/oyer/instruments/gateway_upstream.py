@@ -8,6 +8,7 @@ a stream piece by piece as it comes, and what did not come whole says so.
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Final
 
 import aiohttp
@@ -16,6 +17,7 @@ from yarl import URL
 from oyer.instruments.gateway_answer import (
     Asking,
     Failure,
+    Headers,
     Passing,
     Progress,
     UpstreamAnswer,
@@ -37,6 +39,7 @@ _CONNECT_S: Final = 10.0
 _AFTER_END_S: Final = 1.0
 """How long the connection of a stream may stay open after the end that its API gives it; then it is closed."""
 _TAKEN_OUT: Final = b"[upstream key]"
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _VERSIONS: Final = ("/v1", "/v1beta")
 
 
@@ -105,6 +108,7 @@ class UpstreamClient:
                 allow_redirects=False,
             ) as response:
                 head = end_to_end(read_head(response.raw_headers))
+                _require_sendable(response, head)
                 progress.begin(response.status, response.reason or "", head, response.content_length)
                 failure, message = await self._take(response, asking, progress, passing)
         except asyncio.CancelledError:
@@ -209,6 +213,17 @@ class UpstreamClient:
         told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         key = self._upstream.key
         return told.replace(key, _TAKEN_OUT.decode()) if key else told
+
+
+def _require_sendable(response: aiohttp.ClientResponse, head: Headers) -> None:
+    """Refuse the head of an answer that cannot be said again: of what came with it the subject would see nothing.
+
+    Raises: ValueError. Source: RFC 9110, 5.5 and 15.
+    """
+    if not 200 <= response.status <= 999:
+        raise ValueError(f"it answered with the status {response.status}, which ends no exchange over HTTP")
+    if any(_CONTROL.search(text) for text in (response.reason or "", *(text for pair in head for text in pair))):
+        raise ValueError("the head of its answer holds a control character, which no head may hold")
 
 
 def _is_stream(response: aiohttp.ClientResponse, asking: Asking, progress: Progress) -> bool:

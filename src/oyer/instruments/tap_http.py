@@ -10,7 +10,6 @@ Source: MCP transports, Streamable HTTP; HTTP with SSE as of 2024-11-05.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
 from typing import Final
 
@@ -19,7 +18,7 @@ from aiohttp import web
 
 from oyer.errors import HarnessError, OyerError
 from oyer.host import last_words, new_token
-from oyer.instruments.http_listening import BoundedServer, go_ahead, target_of
+from oyer.instruments.http_listening import UNSENT, BoundedServer, cut, go_ahead, target_of
 from oyer.instruments.in_flight import CallsInFlight
 from oyer.instruments.ports import CallWatcher, DeferringRecorder, OnFault
 from oyer.instruments.tap_blame import Oddities, ended_by_somebody
@@ -110,7 +109,7 @@ class HttpTap:
 
     async def open(self) -> None:
         """Begin to listen. Raises: HarnessError when no port can be bound."""
-        self._listening = BoundedServer(self._handle, _MAX_CONNECTIONS, self._too_many)
+        self._listening = BoundedServer(self._handle, _MAX_CONNECTIONS, self._too_many, self._broken)
         self._runner = web.ServerRunner(self._listening, shutdown_timeout=0.05)
         try:
             await self._runner.setup()
@@ -160,6 +159,9 @@ class HttpTap:
         try:
             await go_ahead(request)
             body = await read_body(request.content, self._settings.limits.max_frame_bytes)
+        except UNSENT:
+            return cut(request)  # it was not said
+        try:
             odd = odd_in(request, body, may_ask=named is not None)
             if odd is not None:
                 self._settings.oddities.note(odd)
@@ -169,7 +171,7 @@ class HttpTap:
             connection = self._connection(request, body if isinstance(body, bytes) else b"")
             return await self._pass(request, body, connection, url and url + (f"?{query}" if query else ""))
         except CutError:
-            return _cut(request)
+            return cut(request)
 
     async def _pass(
         self, request: web.BaseRequest, body: bytes | Overlong, connection: HttpConnection, url: str | None
@@ -336,12 +338,18 @@ class HttpTap:
         try:
             self._settings.recorder.settle()
         except BaseException as error:
-            known = isinstance(error, OSError | OyerError)
-            unforeseen = HarnessError("E-TAP-STEP", f"a step of the tap failed in an unforeseen way: {error!r}")
             for connection in list(self._open):
-                connection.harness_failed(error if isinstance(error, OSError | OyerError) else unforeseen)
-            if not known:
+                connection.harness_failed(_known(error))
+            if not isinstance(error, OSError | OyerError):
                 raise
+
+    def _broken(self, error: Exception) -> None:
+        """Take note of what kept a request from its end on our side, whose client saw its connection cut."""
+        known, connections = _known(error), list(self._open)
+        for connection in connections:
+            connection.harness_failed(known)
+        if not connections:
+            self._fault("harness", f"{type(known).__name__}: {known}")
 
     def _blame(self, message: str, suspicion: str | None = None) -> None:
         self._settle()  # what the subject sent is understood only then
@@ -358,6 +366,13 @@ class HttpTap:
         self._settings.on_fault(where, cls, message)
 
 
+def _known(error: BaseException) -> OSError | OyerError:
+    """Return an error as what a connection ends with."""
+    if isinstance(error, OSError | OyerError):
+        return error
+    return HarnessError("E-TAP-STEP", f"a step of the tap failed in an unforeseen way: {error!r}")
+
+
 def _method(body: bytes) -> str | None:
     read = parse_message(body)
     return read.method if isinstance(read, Message) else None
@@ -365,11 +380,3 @@ def _method(body: bytes) -> str | None:
 
 def _greets(body: bytes) -> bool:
     return _method(body) in _GREETINGS
-
-
-def _cut(request: web.BaseRequest) -> web.StreamResponse:
-    """Close the connection without a word: what is answered comes from a server, or does not come."""
-    if request.transport is not None:
-        with contextlib.suppress(OSError):
-            request.transport.close()
-    return web.Response(status=502)
