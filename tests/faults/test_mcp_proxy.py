@@ -106,17 +106,42 @@ def test_mcp_01_a_banner_is_noise_of_its_server_and_never_a_message(ran: Ran, wi
     assert trial.raw(noise) == b"Fake server version: 1.2.3\n"
 
 
-async def test_mcp_01_a_banner_crosses_as_it_came_and_the_client_that_gives_up_is_not_answered_for(
-    rig: RigMaker,
+@pytest.mark.parametrize("greets", [True, False])
+async def test_mcp_01_a_banner_crosses_as_it_came_and_names_its_server_where_the_client_gives_up(
+    rig: RigMaker, greets: bool
 ) -> None:
     bench = rig("banner")
     await bench.open()
     strict = await bench.client()
+    if greets:
+        await strict.send(request(0, "initialize"))
     assert await strict.line() == b"Fake server version: 1.2.3\n"
     assert await strict.leave() == 0
     await bench.close()
     assert bench.journal.raw(bench.journal.of("mcp.noise")[0]) == b"Fake server version: 1.2.3\n"
-    assert not bench.journal.of("mcp.received")
+    assert not [received for received in bench.journal.of("mcp.received") if not greets]
+    ((where, cls, message),) = bench.faults
+    assert (where, cls) == ("server:ops", "dependency_unavailable") and "'Fake server version: 1.2.3'" in message
+
+
+@pytest.mark.parametrize("called", ["elsewhere", "here"])
+async def test_mcp_01_a_client_that_did_something_first_does_not_leave_over_a_banner(
+    rig: RigMaker, called: str
+) -> None:
+    bench = rig("banner")
+    await bench.open()
+    if called == "elsewhere":
+        other = await bench.client()
+        await other.line()
+        await other.call(0, {"text": "before"})
+        await other.leave()
+    client = await bench.client()
+    assert await client.line() == b"Fake server version: 1.2.3\n"
+    if called == "here":
+        await client.call(0, {"text": "before"})
+    await client.leave()
+    await bench.close()
+    assert bench.faults == []
 
 
 @pytest.mark.parametrize("wire", WIRES)

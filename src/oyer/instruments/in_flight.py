@@ -12,12 +12,16 @@ __all__ = ["CallsInFlight"]
 
 
 class CallsInFlight:
-    """References of calls that were recorded and not answered yet, in the order they came."""
+    """References of calls that were recorded and not answered yet, in the order they came.
 
-    __slots__ = ("_refs",)
+    `any_made`: whether the subject called any tool at all in this attempt, watched or not.
+    """
+
+    __slots__ = ("_refs", "any_made")
 
     def __init__(self) -> None:
         self._refs: dict[str, None] = {}
+        self.any_made = False
 
     def refs(self) -> tuple[str, ...]:
         """List them."""

@@ -30,6 +30,7 @@ _STDERR_IN_MESSAGE_BYTES = 2000
 _CANNOT_START = 127
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
 """What keeps a server from being started and is a lack of this machine, not of the server."""
+_SUBJECT_LEFT = ("subject_closed", "subject_gone", "relay_gone")
 _SERVER_ENDED = ("server_exited", "server_closed", "server_deaf")
 
 
@@ -275,6 +276,7 @@ class Connection:
         if self._reason not in _SERVER_ENDED:
             if refusal is not None:
                 self._blame_server(refusal, self._exchange.opening.suspicion)
+            self._judge_leaving()
             return
         oldest = self._exchange.deadlines.oldest()
         if oldest:
@@ -287,6 +289,15 @@ class Connection:
         tail = last_words(stderr, _STDERR_IN_MESSAGE_BYTES)
         why = ended_by_somebody(child.exit, is_bridged=self._settings.server.is_bridged) if on_its_own else None
         self._blame_server(f"{how} {when}" + (f"; stderr: {tail}" if tail else ""), why)
+
+    def _judge_leaving(self) -> None:
+        """Say so when a client gave up over a line that is no message, before it had done anything at all.
+
+        Had it called a tool before, on any server, leaving could be its way out of a trial that speaks against it.
+        """
+        line = self._exchange.opening.gave_up_over
+        if line is not None and self._reason in _SUBJECT_LEFT and not self._settings.calls.any_made:
+            self._blame_server(f"wrote something else than a message first, and the subject left at it: {line}")
 
     def _report_left(self, end: TreeEnd) -> None:
         if end.unkillable:

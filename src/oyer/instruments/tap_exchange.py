@@ -255,6 +255,10 @@ class Exchange:
         seen = take(crossing.frame, f"{self._number}.{self._frames}")
         if crossing.from_subject:
             self._notice(crossing.frame, seen)
+            for one in seen:
+                self.opening.asked(None if isinstance(one, NoiseLine) else one.message.method)
+        elif isinstance(seen[0], NoiseLine):
+            self.opening.read_noise(crossing.frame)
         if isinstance(seen[0], NoiseLine) and all(isinstance(one, NoiseLine) for one in seen):
             return ()
         crossing.seen = seen
@@ -263,6 +267,7 @@ class Exchange:
     def _new_call(self, request: Request, crossing: Crossing) -> _Call:
         plan = self._settings.rules.plan(request, crossing.session)
         call = _Call(crossing, plan, request.method)
+        self._settings.calls.any_made = self._settings.calls.any_made or call.is_tool_call
         # A retransmission belongs to the call that stands: its answer is the answer to both.
         key = request.transmission_of or request.ref
         standing = self._calls.get(key)
