@@ -270,6 +270,8 @@ class _Attempt:
             body["model_faults"] = list(model.faults)
         if model is not None and model.prices:
             body["prices"] = {name: plain_price(price) for name, price in model.prices.items()}
+        if model is not None:
+            body["model_source"] = self.context.model_source(self.plan)
         if pinned.world is not None:
             body["fixture_digest"] = pinned.world
         self.journal.record("trial.opened", body, sync=True)

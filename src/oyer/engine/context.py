@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from oyer.engine.replaying import Recording
 from oyer.engine.request import CaseSource, SubjectSpec
@@ -72,6 +72,13 @@ class SeriesContext:
             model=plan.spec.model,
             stop=stop_of(case),
         )
+
+    def model_source(self, plan: AttemptPlan) -> Literal["endpoint", "replay", "scripted"]:
+        """Say who answers in the place of the model of one attempt: a recording is asked before anybody else."""
+        if self.recording is not None:
+            return "replay"
+        model = plan.spec.model
+        return "endpoint" if model is None or scripted_double(model.base_url) is None else "scripted"
 
     def scripted_model(self, plan: AttemptPlan) -> ScriptedModel:
         """Return the model that stands in for the endpoint of one attempt, where its address says a double's name."""

@@ -52,7 +52,7 @@ _TURNS_SINCE = 3
 _STREAMS_SINCE = 4
 _MARKS_SINCE = 5
 _MARKED = frozenset({"model.request", "model.response", "trial.opened"})
-_MARKS = frozenset({"model_faults", "prices", "reasoning_delimiters", "sent", "source", "unread"})
+_MARKS = frozenset({"model_faults", "model_source", "prices", "reasoning_delimiters", "sent", "source", "unread"})
 _OF_STREAMS = frozenset({"content_encoding", "content_type", "first_byte_ns"})
 _CACHED = frozenset({"cache_read", "cache_write"})
 

@@ -100,6 +100,7 @@ TABLE: dict[str, dict[str, Any]] = {
         "reasoning_delimiters?": tuple[tuple[str, str], ...],
         "model_faults?": tuple[str, ...],
         "prices?": dict[str, _StringMap],
+        "model_source?": Literal["endpoint", "replay", "scripted"],
     },
     "trial.closed": {
         "status": _STATUS,

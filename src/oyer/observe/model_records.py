@@ -8,7 +8,7 @@ from which a secret was taken: what was read of them was read before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from oyer.errors import ProtocolError
 from oyer.evidence import Event
@@ -19,6 +19,9 @@ from oyer.observe.trial import TrialEvidence
 from oyer.protocol import Defect, JsonValue, ModelApi, api_of, loads_tolerant, read_answer
 
 __all__ = ["untrue_records"]
+
+_UNASKED: Final = ("declared", "gateway")
+"""Sources beside that of the trial: an act of a declared fault, and the gateway that turns a request away."""
 
 
 def untrue_records(evidence: TrialEvidence) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -49,6 +52,12 @@ def _of_request(evidence: TrialEvidence, event: Event) -> Iterator[tuple[str, tu
 
 def _of_response(evidence: TrialEvidence, request: Event, event: Event) -> Iterator[tuple[str, tuple[str, ...]]]:
     body, api, raw = event.body, api_of(request.body["path"]), _whole(evidence, event)
+    source, opened = body.get("source", "endpoint"), evidence.model_source
+    if opened is not None and source not in (opened, *_UNASKED):
+        yield (
+            f"an answer of the model is said to be of another source ({source}) than its trial's ({opened})",
+            (event.ref,),
+        )
     if body["requested_model"] != request.body["requested_model"]:
         yield "an answer of the model names another model as asked for than its request", (request.ref, event.ref)
     if api is None or raw is None or not body["complete"]:

@@ -95,6 +95,11 @@ class TrialEvidence:
         return () if self.opened is None else tuple(self.opened.get("model_faults", ()))
 
     @property
+    def model_source(self) -> str | None:
+        """Who answered as the model, as recorded when the trial opened; None where that was not recorded."""
+        return None if self.opened is None else self.opened.get("model_source")
+
+    @property
     def prices(self) -> Prices:
         """What models cost, as recorded when the trial opened; empty where no prices were given."""
         return {} if self.opened is None else self.opened.get("prices", {})

@@ -28,7 +28,16 @@ from oyer.verify.survey import Survey
 
 __all__ = ["OPENED", "AttemptReading", "BlobUse", "Shelf"]
 
-OPENED = ("case", "case_id", "model_faults", "prices", "reasoning_delimiters", "repetition", "vocabulary")
+OPENED = (
+    "case",
+    "case_id",
+    "model_faults",
+    "model_source",
+    "prices",
+    "reasoning_delimiters",
+    "repetition",
+    "vocabulary",
+)
 """The fields of `trial.opened` that the plan or the manifest of the series states too."""
 
 

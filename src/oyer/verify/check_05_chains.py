@@ -158,9 +158,18 @@ def _opened_as_planned(
     prices = {} if model is None else {name: plain_price(price) for name, price in model.prices.items()}
     if {name: dict(price) for name, price in (opened.get("prices") or {}).items()} != prices:
         wrong.append("prices")
+    if opened.get("model_source") not in (None, *_sources(model)):
+        wrong.append("model_source")
     if wrong:
         message = f"{attempt.name} was opened for another {', '.join(wrong)} than planned"
         found.failed("E-CHAIN-FOREIGN", message, f"{attempt.path} harness:0")
+
+
+def _sources(model: PlannedModel | None) -> tuple[str, ...]:
+    """Who may have answered as a planned model: who its address names, or a recording in their place."""
+    if model is None:
+        return ()
+    return "replay", "scripted" if model.base_url.startswith("scripted:") else "endpoint"
 
 
 def _opened_in_its_vocabulary(attempt: AttemptReading, named: int, opened: int, found: Findings) -> None:

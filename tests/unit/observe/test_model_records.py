@@ -50,6 +50,21 @@ def test_a_record_that_its_bytes_deny(wrong: Callable[[Story], object]) -> None:
     require_reasons(judged(wrong), "EVIDENCE_BROKEN")
 
 
+@pytest.mark.parametrize("opened", ["endpoint", "scripted", "replay"])
+@pytest.mark.parametrize("source", [None, "scripted", "replay"])
+def test_an_answer_of_another_source_than_its_trial_was_opened_with(opened: str, source: str | None) -> None:
+    story = status_story(CASE, gateway=True)
+    altered("trial.opened", model_source=opened)(story)
+    for answer in story.all("model.response"):
+        answer.body.update({} if source is None else {"source": source})
+    told = [why for why, _ in untrue_records(story.arm().evidence)]
+    if (source or "endpoint") == opened:
+        assert told == []
+    else:
+        assert len(told) == len(story.all("model.response")) and all("another source" in why for why in told)
+        assert read_measurements(story.arm())["tokens"].value is None and read_cost(story.arm()) is None
+
+
 def test_nothing_is_measured_by_such_a_record() -> None:
     story = status_story(CASE, gateway=True)
     assert read_measurements(story.arm())["tokens"].value == 20
