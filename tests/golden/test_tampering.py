@@ -166,6 +166,14 @@ def test_other_reasoning_delimiters_than_the_planned_ones(forger: Forger) -> Non
     assert "reasoning_delimiters" in expect(forger, 5)
 
 
+def test_another_source_of_a_model_than_the_planned_one(forger: Forger) -> None:
+    forger.edit_events(
+        forger.trial(CONFIRMED), HARNESS, lambda events: events[0]["body"].update(model_source="scripted")
+    )
+    forger.reseal()
+    assert "model_source" in expect(forger, 5)
+
+
 def test_another_case_in_trial_opened(forger: Forger) -> None:
     forger.edit_events(forger.trial(CONFIRMED), HARNESS, lambda events: events[0]["body"].update(case=digest_of(b"x")))
     forger.reseal()
