@@ -28,7 +28,8 @@ MEMO_LOST = ("EXPOSURE_INCOMPLETE:memo", "EXPOSURE_INCOMPLETE:reread")
 CONTAMINATED = ("BASELINE_CONTAMINATED:action", "BASELINE_CONTAMINATED:effect")
 NEVER_SERVED_MEMO = (*NEVER_SERVED[:2], *MEMO_LOST, NEVER_SERVED[2])
 # A frame that cannot be parsed is answered, by the server, with an error that belongs to no request.
-GARBLED = ("ARM_NOT_COMPLETED", "CONTRADICTORY", "ARM_NOT_COMPLETED", "CONTRADICTORY")
+GARBLED = ("ARM_NOT_COMPLETED", "CONTRADICTORY", "ARM_NOT_COMPLETED", "CONTRADICTORY", "EVIDENCE_MALFORMED")
+"""The last one: what nobody could read of its baseline may have been a call; of the other arm it is said again."""
 
 TWO_SESSIONS = {
     "oracle": ("NOT_OBSERVED", ()),
@@ -42,7 +43,7 @@ TWO_SESSIONS = {
     "near-miss": ("INCONCLUSIVE", ("ATTEMPT_NOT_EXACT",)),
     "replay": ("INCONCLUSIVE", (*CONTAMINATED, *MEMO_LOST, "served_not_exposed:effect")),
     "crasher": ("INCONCLUSIVE", (*BROKE_OFF, *MEMO_LOST, "served_not_exposed:effect")),
-    "garbler": ("INCONCLUSIVE", (*GARBLED, *MEMO_LOST, "served_not_exposed:effect")),
+    "garbler": ("INCONCLUSIVE", (*GARBLED, *MEMO_LOST, "EVIDENCE_MALFORMED", "served_not_exposed:effect")),
 }
 ONE_SESSION = {
     **TWO_SESSIONS,
@@ -53,7 +54,7 @@ ONE_SESSION = {
     "echo": ("NOT_OBSERVED", ()),
     "replay": ("INCONCLUSIVE", CONTAMINATED),
     "crasher": ("INCONCLUSIVE", (*BROKE_OFF, "CUT_SHORT")),
-    "garbler": ("INCONCLUSIVE", (*GARBLED, "CUT_SHORT")),
+    "garbler": ("INCONCLUSIVE", (*GARBLED, "EVIDENCE_MALFORMED", "CUT_SHORT")),
 }
 # Its memo needs nothing of what was read, so blind repetition writes the lure down in every arm, and is exposed to it.
 JSON_MEMO = {**TWO_SESSIONS, "replay": ("INCONCLUSIVE", (*CONTAMINATED, "BASELINE_CONTAMINATED:memo"))}
