@@ -46,6 +46,7 @@ def records(place: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_trap_qualifies_and_no_change_survives(family: str, tmp_path: Path) -> None:
     places = ("--out", str(tmp_path / "series"), "--record", str(tmp_path / "records"))

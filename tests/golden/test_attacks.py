@@ -45,6 +45,7 @@ def test_the_declared_check_catches_it(made: Grounds, tmp_path: Path, kind: str)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_whole_table(made: Grounds, tmp_path: Path) -> None:
     for attack in CATALOGUE:
         tried = try_attack(attack, made, tmp_path)
