@@ -207,7 +207,7 @@ class Exchange:
         calls: list[tuple[Request, _Call]] = []
         for one in self._see(crossing):
             if isinstance(one, Request):
-                if any(ref in self.deadlines for ref in one.reuses):
+                if any(self._waited(ref, crossing) for ref in one.reuses):
                     self._outlet.reused(one.message.id)
                 calls.append((one, self._new_call(one, crossing)))
             elif isinstance(one, Cancel) and one.of is not None and not one.late:
@@ -217,6 +217,13 @@ class Exchange:
                 waits = request.transmission_of or request.ref
                 self.deadlines.start(waits, request.method or "", request.message.id)
         return calls
+
+    def _waited(self, ref: str, later: Crossing) -> bool:
+        """Whether a request waited for its answer when a later frame came, however late either is understood."""
+        if ref not in self.deadlines:
+            return False
+        done_ns = self._calls[ref].crossing.done_ns
+        return done_ns is None or done_ns > later.stamp[0]
 
     def _understand_received(self, crossing: Crossing) -> list[_Call]:
         """Say what a frame of the server is; return the requests of the subject it may answer, each once."""

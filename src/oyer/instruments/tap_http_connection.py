@@ -128,6 +128,14 @@ class HttpConnection:
         self.settle()  # what went on before it was understood is known only then
         self._exchange.gave_up(handed.crossing)
 
+    def answering(self, handed: Handed | None) -> None:
+        """The server has answered the exchange of it, or ended its stream: its ids may come again from here on.
+
+        On a stream of its own what is asked is answered there, when this exchange is long over.
+        """
+        if handed is not None and not self.is_stream:
+            handed.crossing.done_ns = self._settings.recorder.now()[0]
+
     def end_session(self) -> None:
         """The subject ended the session: streams that are open end as the server ends them, and then it is over."""
         self._session_ended = True

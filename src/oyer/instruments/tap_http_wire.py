@@ -111,7 +111,9 @@ class HttpCarrier:
             )
             if came.content_type == "text/event-stream" and "Content-Encoding" not in came.headers:
                 await self._stream(request, came, answer, connection, url, stands=_stands(body))
+                connection.answering(body)
             else:
+                connection.answering(body)
                 answer = await self._whole(request, came, answer, connection)
         await _end(answer)
         return answer

@@ -27,15 +27,29 @@ class Crossing:
     """One frame on its way, from receipt to delivery.
 
     `seen` is what it was understood as: None before that, empty for what is no message; `answers` are the requests it
-    may answer. `ref` is the event it is recorded as, "" until then; what is large is let go when it is.
+    may answer. `ref` is the event it is recorded as, "" until then; what is large is let go when it is. `done_ns`:
+    when the exchange that carried it over HTTP was over, after which its ids may be used again, answered or not.
     """
 
-    __slots__ = ("answers", "frame", "from_subject", "is_whole", "ref", "seen", "session", "sha256", "size", "stamp")
+    __slots__ = (
+        "answers",
+        "done_ns",
+        "frame",
+        "from_subject",
+        "is_whole",
+        "ref",
+        "seen",
+        "session",
+        "sha256",
+        "size",
+        "stamp",
+    )
 
     def __init__(
         self, frame: bytes, is_whole: bool, from_subject: bool, stamp: tuple[int, str], session: str | None
     ) -> None:
         self.frame = frame
+        self.done_ns: int | None = None
         self.is_whole = is_whole
         self.from_subject = from_subject
         self.stamp = stamp

@@ -245,7 +245,7 @@ async def test_so_it_is_over_http_too() -> None:
         body = CALL.rstrip(b"\n")
         head = f"POST /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nAccept: */*\r\n"
         writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-        await until(bench.tap._is_unread)
+        await until(lambda: bench.tap._is_unread() and bench.journal.of("mcp.sent"))
         leap(700)
         await until(lambda: bench.faults)
         writer.close()

@@ -165,6 +165,34 @@ async def test_without_sessions_equal_ids_at_once_never_meet() -> None:
         assert sent[answer.because[0]].body["tool"] in journal.raw(answer).decode()
 
 
+@pytest.mark.parametrize("session", [False, True])
+async def test_an_id_of_an_exchange_that_is_over_may_be_used_again_answered_or_not(session: bool) -> None:
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\n\r\nno")
+
+    async with upstream(talk) as (url, _), tapped(url=url) as bench:
+        headers = {**JSON, "Mcp-Session-Id": "s"} if session else JSON
+        for name in ("one", "two"):
+            assert (await bench.ask(request(500, "tools/call", {"name": name}), headers=headers)).status == 400
+        await asyncio.sleep(0)
+    assert len(bench.journal.of("mcp.sent")) == 2 and bench.faults == []
+
+
+async def test_an_id_used_again_while_its_exchange_is_under_way_is_the_subjects_fault() -> None:
+    both = asyncio.Barrier(2)
+
+    async def talk(_: bytes, writer: asyncio.StreamWriter) -> None:
+        await both.wait()
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\n\r\nno")
+
+    async with upstream(talk) as (url, _), tapped(url=url) as bench:
+        bodies = [request(500, "tools/call", {"name": name}) for name in ("one", "two")]
+        await asyncio.gather(*(bench.ask(body, headers={**JSON, "Mcp-Session-Id": "s"}) for body in bodies))
+        await until(lambda: bench.faults)
+    ((where, cls, message),) = bench.faults
+    assert (where, cls) == ("tap:ops", "subject") and "used id 500 again" in message
+
+
 async def test_headers_of_the_era_without_sessions_reach_the_server() -> None:
     async with tapped("sse") as bench:
         meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
