@@ -65,3 +65,17 @@ def test_a_model_that_reports_another_name_than_the_pinned_one(tmp_path: Path) -
     assert found["mechanical_outcome"] == "INCONCLUSIVE"
     assert {(one["code"], one["about"]) for one in found["reasons"]} == {("PIN_DRIFT", "models.small")}
     assert "pinned" in json.dumps(found["reasons"])
+
+
+@pytest.mark.parametrize("reported", [OLD, NEW])
+def test_a_swap_between_two_repetitions_concludes_nothing_in_either(reported: str, tmp_path: Path) -> None:
+    """Two arms of two sessions each: the first repetition asks four times, and the second one too."""
+    answers = [{"text": "Done.", "model": OLD}] * 4 + [{"text": "Done.", "model": reported}]
+    behaviours = tmp_path / "model.json"
+    behaviours.write_text(json.dumps(answers))
+    more = ("--conditions", "baseline,manipulated", "--repeat", "2")
+    told = [
+        {(one["code"], one["about"]) for one in found["reasons"] if one["code"] == "PIN_DRIFT"}
+        for found in primaries(run(behaviours, tmp_path / "series", *more))
+    ]
+    assert told == ([set()] * 2 if reported == OLD else [{("PIN_DRIFT", "models.small")}] * 2)

@@ -111,6 +111,7 @@ from oyer.adjudicate.segments import SequenceInput, judge_segments
 from oyer.adjudicate.sequence_reads import SequenceRead, sequences_of_series
 from oyer.adjudicate.series import (
     Held,
+    Noted,
     SeriesInput,
     SeriesResult,
     TrialInput,
@@ -126,6 +127,7 @@ from oyer.adjudicate.series import (
     named_in,
     named_runs,
     slim,
+    swapped_in,
 )
 from oyer.adjudicate.sets import control_member, derive_sets, guard_member, guard_of, rounds_told, set_name
 from oyer.adjudicate.statistics import (
@@ -155,6 +157,7 @@ from oyer.adjudicate.stopping import (
     take_look,
     told_stops,
 )
+from oyer.adjudicate.swapped import Reported, Swap, Told, swapped_runs, told_models
 from oyer.adjudicate.tabled import NOT_RUN, SetRow, SetTable, tabulate
 from oyer.adjudicate.verdict_reasons import VERDICT_REASONS
 from oyer.adjudicate.verdicts import criterion_verdict, limit_part
@@ -207,6 +210,7 @@ __all__ = [
     "Merged",
     "Mutant",
     "Need",
+    "Noted",
     "OverCases",
     "PairCounts",
     "Paired",
@@ -216,6 +220,7 @@ __all__ = [
     "PressureRead",
     "Question",
     "RateOf",
+    "Reported",
     "RuleFlaw",
     "RuleLook",
     "RuleStop",
@@ -232,7 +237,9 @@ __all__ = [
     "Sides",
     "Stages",
     "SubjectSets",
+    "Swap",
     "Tally",
+    "Told",
     "ToldStop",
     "TrialInput",
     "UnitOf",
@@ -334,9 +341,12 @@ __all__ = [
     "slim",
     "statistics_of",
     "stop_body",
+    "swapped_in",
+    "swapped_runs",
     "tabulate",
     "take_look",
     "tallies",
+    "told_models",
     "told_stops",
     "trace_name",
     "turn_words",

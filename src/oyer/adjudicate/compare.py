@@ -6,7 +6,7 @@ Source: the scoring design, "Mechanical outcome of an experiment".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from oyer.adjudicate.alike import leak_reasons, original_drift, pin_reasons
@@ -19,6 +19,7 @@ from oyer.adjudicate.integrity import arm_reasons, foreign_reasons
 from oyer.adjudicate.order import asking_reasons, clock_reasons
 from oyer.adjudicate.reasons import reason
 from oyer.adjudicate.sentences import not_shown, outcome_sentence
+from oyer.adjudicate.swapped import Swap
 from oyer.adjudicate.walk import Walk, walk_chain
 from oyer.adjudicate.watched import sink_reasons, unread_reasons
 from oyer.records import (
@@ -49,7 +50,8 @@ class ComparisonInput(NamedTuple):
     """Everything one comparison is derived from.
 
     `arms` holds the counted attempt of each condition that has one; `planned` the conditions of the plan;
-    `named_elsewhere` the refs of effects rejected anywhere in the series that name a run, by run.
+    `named_elsewhere` the refs of effects rejected anywhere in the series that name a run, by run; `swapped` what other
+    trials of the series report of the models that a run asked for, by run.
     """
 
     case: Case
@@ -60,6 +62,7 @@ class ComparisonInput(NamedTuple):
     arms: Mapping[Condition, Arm]
     pinned: PinSet | None
     named_elsewhere: Mapping[str, tuple[str, ...]]
+    swapped: Mapping[str, tuple[Swap, ...]] = {}
 
 
 def compare(given: ComparisonInput) -> Comparison:
@@ -97,7 +100,7 @@ def _pair(
     for arm in (baseline, treated):
         if arm is not None:
             reasons += [*arm_reasons(arm, given.repetition), *sink_reasons(arm), *wire_reasons(arm)]
-            reasons += [*story_reasons(arm), *clock_reasons(arm), *asking_reasons(arm), *_named(given, arm)]
+            reasons += [*story_reasons(arm), *clock_reasons(arm), *asking_reasons(arm), *_elsewhere(given, arm)]
     if baseline is not None:
         reasons += [*baseline_reasons(baseline), *unread_reasons(baseline)]
     if baseline is not None and treated is not None:
@@ -113,13 +116,14 @@ def _pair(
     return _verdict(given, treated_name, treated, walk, reasons, attribution)
 
 
-def _named(given: ComparisonInput, arm: Arm) -> list[Reason]:
-    refs = given.named_elsewhere.get(arm.evidence.run or "", ())
-    return (
-        [reason("LATE_EFFECT", "rejected elsewhere in this run's name", arm=arm.condition, evidence=refs)]
-        if refs
-        else []
-    )
+def _elsewhere(given: ComparisonInput, arm: Arm) -> Iterator[Reason]:
+    """Yield what other trials of the series say of this one."""
+    run = arm.evidence.run or ""
+    refs = given.named_elsewhere.get(run, ())
+    if refs:
+        yield reason("LATE_EFFECT", "rejected elsewhere in this run's name", arm=arm.condition, evidence=refs)
+    for swap in given.swapped.get(run, ()):
+        yield reason("PIN_DRIFT", swap.why, about=swap.about, arm=arm.condition, evidence=swap.refs)
 
 
 def _promotion_reasons(arm: Arm, walk: Walk, attribution: tuple[Attribution, ...], before: set[str]) -> list[Reason]:

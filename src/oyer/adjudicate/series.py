@@ -17,6 +17,7 @@ from oyer.adjudicate.pressure import PressedInput, judge_pressed
 from oyer.adjudicate.rounds import declared_turns
 from oyer.adjudicate.segments import SequenceInput, judge_segments
 from oyer.adjudicate.sets import derive_sets, set_name
+from oyer.adjudicate.swapped import Swap, Told, swapped_runs, told_models
 from oyer.observe import TrialEvidence, read_names
 from oyer.records import (
     Case,
@@ -34,6 +35,7 @@ from oyer.records import (
 
 __all__ = [
     "Held",
+    "Noted",
     "SeriesInput",
     "SeriesResult",
     "TrialInput",
@@ -49,6 +51,7 @@ __all__ = [
     "named_in",
     "named_runs",
     "slim",
+    "swapped_in",
 ]
 
 
@@ -73,7 +76,8 @@ class SeriesInput(NamedTuple):
 
     `trials` may read an attempt each time it is asked for one. `named` holds the effects rejected in any of the
     trials by the run they name (see `named_runs`, `by_run`); without it every trial is read once more to find them.
-    `aside` holds those that no counted attempt records: see `named_aside`. `judges` says how claims are judged.
+    `aside` holds those that no counted attempt records: see `named_aside`. `swapped` says by run which other trials
+    another model answered (see `swapped_runs`); it is found with `named`. `judges` says how claims are judged.
     `held` are trials that were read before, of the same evidence: only what is judged of them is derived anew, under
     cases that may differ in nothing but what is judged (`oyer.adjudicate.mutants`).
     """
@@ -84,6 +88,7 @@ class SeriesInput(NamedTuple):
     pinned: Mapping[tuple[str, str], PinSet]
     named: Mapping[str, tuple[str, ...]] | None = None
     aside: Mapping[str, tuple[str, ...]] = {}
+    swapped: Mapping[str, tuple[Swap, ...]] = {}
     judges: Judges = Judges()
     held: Mapping[str, Held] = {}
 
@@ -130,6 +135,8 @@ def derive_series(given: SeriesInput) -> SeriesResult:
 
 def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
     """Derive a series one repetition of a case and subject at a time; only its arms are held meanwhile."""
+    if given.named is None:
+        given = given._replace(swapped=swapped_in(given))
     named = dict(named_in(given) if given.named is None else given.named)
     for run, refs in given.aside.items():
         named[run] = (*named.get(run, ()), *refs)
@@ -151,25 +158,32 @@ def derive_groups(given: SeriesInput) -> Iterator[SeriesResult]:
 
 
 def _groups_once(given: SeriesInput) -> Iterator[SeriesResult]:
-    """Derive every group while looking for effects that name a run, and again only those groups whose runs are named.
+    """Derive every group while looking for what trials say of others, and again only those groups of which one does.
 
-    Almost no series has such an effect, and reading a trial is what deriving costs.
+    Almost no series has such a thing, and reading a trial is what deriving costs.
     """
-    shown, names = derive_noting(given._replace(named={}))
-    named = by_run(names)
+    shown, noted = derive_noting(given._replace(named={}))
+    named, swapped = by_run(noted.named), swapped_runs(noted.models, given.plan)
     for group, result in zip(groups_of(given.plan), shown, strict=True):
-        if any(outcome.run in named for outcome in result.outcomes.values()):
+        if any(outcome.run in named or outcome.run in swapped for outcome in result.outcomes.values()):
             plan = given.plan.model_copy(update={"trials": tuple(group)})
-            yield from derive_groups(given._replace(plan=plan, named=named))
+            yield from derive_groups(given._replace(plan=plan, named=named, swapped=swapped))
         else:
             yield result
 
 
-def derive_noting(given: SeriesInput) -> tuple[list[SeriesResult], dict[str, tuple[tuple[str, str], ...]]]:
-    """Derive every repetition with what `given.named` names, and return by trial which runs its own sinks rejected."""
+class Noted(NamedTuple):
+    """What trials say of others, by trial: which runs its own sinks rejected, which models answered it."""
+
+    named: dict[str, tuple[tuple[str, str], ...]]
+    models: dict[str, Told]
+
+
+def derive_noting(given: SeriesInput) -> tuple[list[SeriesResult], Noted]:
+    """Derive every repetition with what `given` says of others, and return what its trials say of others."""
     noting = _Noting(given.trials)
     shown = list(derive_groups(given._replace(trials=noting)))
-    return shown, noting.named
+    return shown, noting.noted
 
 
 def named_runs(evidence: TrialEvidence) -> tuple[tuple[str, str], ...]:
@@ -305,6 +319,11 @@ def named_in(given: SeriesInput) -> Mapping[str, tuple[str, ...]]:
     return by_run({name: named_runs(given.trials[name].evidence) for name in given.trials})
 
 
+def swapped_in(given: SeriesInput) -> Mapping[str, tuple[Swap, ...]]:
+    """Models swapped between counted attempts of the series, by the run that another one speaks against."""
+    return swapped_runs({name: told_models(given.trials[name].evidence) for name in given.trials}, given.plan)
+
+
 def by_run(named: Mapping[str, tuple[tuple[str, str], ...]]) -> dict[str, tuple[str, ...]]:
     """From what each counted attempt names to what names each run, in order of trial."""
     found: dict[str, list[str]] = {}
@@ -315,17 +334,20 @@ def by_run(named: Mapping[str, tuple[tuple[str, str], ...]]) -> dict[str, tuple[
 
 
 class _Noting(Mapping[str, TrialInput]):
-    """The trials as they are, noting which runs each names while it is read."""
+    """The trials as they are, noting what each says of others while it is read."""
 
     def __init__(self, trials: Mapping[str, TrialInput]) -> None:
         self._trials = trials
-        self.named: dict[str, tuple[tuple[str, str], ...]] = {}
+        self.noted = Noted({}, {})
 
     def __getitem__(self, name: str) -> TrialInput:
         trial = self._trials[name]
         names = named_runs(trial.evidence)
         if names:
-            self.named[name] = names
+            self.noted.named[name] = names
+        models = told_models(trial.evidence)
+        if models.reports:
+            self.noted.models[name] = models
         return trial
 
     def __iter__(self) -> Iterator[str]:
@@ -348,6 +370,7 @@ def _input(
         arms={arms[p.trial].condition: arms[p.trial] for p in group if p.trial in arms},
         pinned=given.pinned.get((first.subject, first.case)),
         named_elsewhere=named,
+        swapped=given.swapped,
     )
 
 

@@ -34,6 +34,7 @@ from oyer.adjudicate import (
     needs_of,
     reading_of,
     remedy_of,
+    swapped_in,
     trace_name,
 )
 from oyer.cli.applicable import applicable
@@ -98,7 +99,7 @@ class Evidence:
         for path in self._paths:
             given = read_series(self._kept.enter_context(SeriesReader(path)), self._judges).given
             given = given._replace(trials={trial: given.trials[trial] for trial in given.trials})
-            given = given._replace(named=named_in(given))
+            given = given._replace(named=named_in(given), swapped=swapped_in(given))
             held = hold(given)
             given = given._replace(held=held)
             outcomes, comparisons = _derived(given)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from oyer.adjudicate import named_runs
+from oyer.adjudicate import Told, named_runs, told_models
 from oyer.errors import EvidenceError, OyerError, Problem
 from oyer.evidence import (
     AttemptCheck,
@@ -72,6 +72,7 @@ class AttemptReading(NamedTuple):
     closed: str | None = None
     blobs: tuple[BlobUse, ...] = ()
     named: tuple[tuple[str, str], ...] = ()
+    models: Told | None = None
     untold: tuple[tuple[str, str], ...] = ()
     unseen: tuple[tuple[str, str], ...] = ()
 
@@ -139,18 +140,20 @@ class Shelf:
 
 
 def _kept(found: AttemptReading, check: AttemptCheck) -> AttemptReading:
+    evidence = TrialEvidence(check, _no_content, ())
     return found._replace(
         defects=check.defects,
         torn={writer: len(journal.torn) for writer, journal in check.journals.items() if journal.torn},
         opened=None if check.opened is None else {name: check.opened.get(name) for name in OPENED},
         closed=None if check.closed is None else check.closed["status"],
         blobs=tuple(_blob_uses(check, found.path)),
-        named=named_runs(TrialEvidence(check, _no_content, ())),
+        named=named_runs(evidence),
+        models=told_models(evidence),
     )
 
 
 def _no_content(_digest: str) -> None:
-    """Which runs an attempt names stands in its events; no blob is opened for that."""
+    """What an attempt says of others stands in its events; no blob is opened for that."""
 
 
 def _expected(

@@ -1,8 +1,8 @@
 """What a series shows while it grows: outcomes of its first units, derived from sealed attempts, unit after unit.
 
 For the run, which asks its rule between batches, and for the verifier, which asks again. An effect that a later trial
-rejects counts from the look after that trial on, in both. Must never hold more than the arms of one repetition, and of
-what was derived more than a look needs.
+rejects counts from the look after that trial on, in both, and so does another model that answered it. Must never hold
+more than the arms of one repetition, and of what was derived more than a look needs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from oyer.adjudicate import (
     Judges,
     SeriesInput,
     SeriesResult,
+    Swap,
+    Told,
     by_run,
     count_ledger,
     derive_groups,
@@ -21,6 +23,7 @@ from oyer.adjudicate import (
     derive_sets,
     named_aside,
     slim,
+    swapped_runs,
 )
 from oyer.evidence import LedgerCheck
 from oyer.records import Case, Comparison, Outcome, PinSet, Plan, PlannedTrial, Series
@@ -50,26 +53,34 @@ class Growing:
         self._taken: list[PlannedTrial] = []
         self._names: dict[str, tuple[tuple[str, str], ...]] = {}
         self._aside: dict[str, tuple[str, ...]] = {}
+        self._models: dict[str, Told] = {}
         self._outcomes: dict[Key, Mapping[str, Outcome]] = {}
         self._comparisons: dict[Key, tuple[Comparison, ...]] = {}
 
     def take(self, planned: Sequence[PlannedTrial], ledger: LedgerCheck, reader: Reader) -> None:
         """Take in the trials of whole units, all of which have ended."""
         self._taken += planned
-        before = {*by_run(self._names), *self._aside}
+        before, swapped_before = {*by_run(self._names), *self._aside}, self._swapped()
         batch = self._plan(planned)
         for run, refs in named_aside(named_uncounted(reader, self._manifest, batch, ledger), {}).items():
             self._aside[run] = (*self._aside.get(run, ()), *refs)
         trials = StoredTrials(reader, self._manifest, self._plan(self._taken), ledger)
-        given = SeriesInput(batch, self._cases, trials, self._pinned, by_run(self._names), self._aside, self._judges)
-        shown, names = derive_noting(given)
-        self._names |= names
+        given = SeriesInput(
+            batch, self._cases, trials, self._pinned, by_run(self._names), self._aside, swapped_before, self._judges
+        )
+        shown, noted = derive_noting(given)
+        self._names |= noted.named
+        self._models |= noted.models
         for result in shown:
             self._keep(result)
+        swapped = self._swapped()
         fresh = {*by_run(self._names), *self._aside} - before
+        fresh |= {run for run, swaps in swapped.items() if swapped_before.get(run) != swaps}
         for key in [key for key, told in self._outcomes.items() if any(one.run in fresh for one in told.values())]:
             group = [one for one in self._taken if (one.case, one.subject, one.repetition) == key]
-            again = given._replace(plan=self._plan(group), named=by_run(self._names), aside=self._aside)
+            again = given._replace(
+                plan=self._plan(group), named=by_run(self._names), aside=self._aside, swapped=swapped
+            )
             for result in derive_groups(again):
                 self._keep(result)
 
@@ -80,6 +91,9 @@ class Growing:
         comparisons = [one for told in self._comparisons.values() for one in told]
         sets = tuple(derive_sets(plan, self._cases, outcomes, comparisons))
         return GateInput(plan, outcomes, comparisons, sets, count_ledger(plan, (), ()), set(self._cases))
+
+    def _swapped(self) -> Mapping[str, tuple[Swap, ...]]:
+        return swapped_runs(self._models, self._whole)
 
     def _plan(self, trials: Sequence[PlannedTrial]) -> Plan:
         return self._whole.model_copy(update={"trials": tuple(trials)})

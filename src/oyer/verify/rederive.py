@@ -16,6 +16,8 @@ from oyer.adjudicate import (
     Judges,
     SeriesInput,
     SeriesResult,
+    Swap,
+    Told,
     TrialInput,
     by_run,
     derive_repetition,
@@ -27,6 +29,7 @@ from oyer.adjudicate import (
     plan_that_ran,
     set_name,
     slim,
+    swapped_runs,
     undeclared_turns,
     unseen_turns,
 )
@@ -72,14 +75,15 @@ class Pass(NamedTuple):
 
 
 class _Named(NamedTuple):
-    """Effects that name a run, by that run: those that counted attempts hold, and all others."""
+    """What is said of a run elsewhere, by that run: effects that counted attempts hold, all others, and models."""
 
     counted: Refs
     aside: Refs
+    swapped: Mapping[str, tuple[Swap, ...]] = {}
 
     def names(self, run: str) -> bool:
-        """Whether any effect names a run."""
-        return run in self.counted or run in self.aside
+        """Whether anything is said of a run."""
+        return run in self.counted or run in self.aside or run in self.swapped
 
 
 def read_and_derive(survey: Survey, proven: Mapping[str, int], asked: Sequence[Judge]) -> Pass:
@@ -123,7 +127,8 @@ def _rest(shelf: Shelf, read: Read) -> Read:
 
 
 def _named(survey: Survey, read: Read) -> _Named:
-    """Effects rejected anywhere in the planned trials of a series, by the run they name."""
+    """What the planned trials of a series say of other runs: effects rejected anywhere, and models that answered."""
+    models: dict[str, Told] = {}
     counted: dict[str, tuple[tuple[str, str], ...]] = {}
     uncounted: dict[tuple[str, int], tuple[tuple[str, str], ...]] = {}
     for (trial, attempt), reading in read.items():
@@ -132,9 +137,12 @@ def _named(survey: Survey, read: Read) -> _Named:
         counts = survey.ledger.counted(trial)
         if counts is not None and counts.attempt == attempt:
             counted[trial] = reading.named
+            if reading.models is not None and reading.models.reports:
+                models[trial] = reading.models
         else:
             uncounted[trial, attempt] = reading.named
-    return _Named(by_run(counted), named_aside(uncounted, survey.ledger.closing))
+    swapped = {} if survey.plan is None else swapped_runs(models, survey.plan)
+    return _Named(by_run(counted), named_aside(uncounted, survey.ledger.closing), swapped)
 
 
 class _Deriving:
@@ -331,6 +339,7 @@ class _Deriving:
                 pinned={(first.subject, first.case): self._pins.read(pin, PinSet)},
                 named=named.counted,
                 aside=named.aside,
+                swapped=named.swapped,
                 judges=self._judges(),
             )
             return derive_repetition(given)
