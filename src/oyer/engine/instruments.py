@@ -310,7 +310,8 @@ class Bench:
             recorder = TokenCount(recorder, budget.tokens, self._spent)
         if budget.cost_usd is not None and spec.model.prices:
             prices = {name: plain_price(price) for name, price in spec.model.prices.items()}
-            recorder = CostCount(recorder, micros_of(budget.cost_usd), prices, self._spent_cost, self._cost_unknown)
+            limit, name = micros_of(budget.cost_usd), spec.model.name
+            recorder = CostCount(recorder, limit, prices, name, self._spent_cost, self._cost_unknown)
         replay = None
         if self._context.recording is not None:
             recorded = self._context.recording.of(self._plan.planned)
@@ -335,9 +336,9 @@ class Bench:
     def _spent_cost(self, seen: int) -> None:
         self._over_cost(seen, self._gateway.session if self._gateway is not None else None)
 
-    def _cost_unknown(self, why: str) -> None:
+    def _cost_unknown(self, why: str, is_endpoints: bool) -> None:
         told = f"{why}: what this answer cost is not known, and the budget cost_usd cannot be held to"
-        self._report("gateway", "dependency_unavailable", told)
+        self._report("gateway", "dependency_unavailable" if is_endpoints else "subject_not_excluded", told)
 
     def _spent(self, seen: int) -> None:
         self._over_tokens(seen, self._gateway.session if self._gateway is not None else None)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from oyer.instruments import Recorder
 from oyer.observe import Prices, cost_of, cost_unknown, in_micros
 
 __all__ = ["CostCount", "TokenCount"]
+
+_TOO_MANY: Final = 429
+_SERVER_ERROR: Final = 500
 
 
 class _Watched:
@@ -68,7 +71,9 @@ class TokenCount(_Watched):
 class CostCount(_Watched):
     """Adds up the cost of every answer, in millionths of a dollar.
 
-    `exceeded(seen)` is called once, `unknown(why)` once for the first answer whose cost is not known.
+    `exceeded(seen)` is called once, and `unknown(why, is_endpoints)` once for the first answer whose cost is not known:
+    whether that is the endpoint's doing alone. It is not where the subject asked for another model than `foreseen` or
+    the priced ones, on a path of no API, in a way that was refused, or left before the answer was whole.
     """
 
     def __init__(
@@ -76,14 +81,16 @@ class CostCount(_Watched):
         recorder: Recorder,
         limit: int,
         prices: Prices,
+        foreseen: str,
         exceeded: Callable[[int], None],
-        unknown: Callable[[str], None],
+        unknown: Callable[[str, bool], None],
     ) -> None:
         super().__init__(recorder)
         self._limit = limit
         self._prices = prices
         self._exceeded = exceeded
-        self._unknown: Callable[[str], None] | None = unknown
+        self._foreseen = {foreseen, *prices}
+        self._unknown: Callable[[str, bool], None] | None = unknown
         self._seen = Fraction(0)
 
     def _answered(self, body: Mapping[str, Any]) -> None:
@@ -92,8 +99,14 @@ class CostCount(_Watched):
         if cost is None:
             unknown, self._unknown = self._unknown, None
             if unknown is not None:
-                unknown(cost_unknown(self._prices, **told))
+                unknown(cost_unknown(self._prices, **told), self._is_endpoints(body))
             return
         before, self._seen = self._seen, self._seen + cost
         if before <= self._limit < self._seen:
             self._exceeded(in_micros([self._seen]) or 0)
+
+    def _is_endpoints(self, body: Mapping[str, Any]) -> bool:
+        status = body["http_status"]
+        failed = status == _TOO_MANY or status >= _SERVER_ERROR
+        answered = body["complete"] and (200 <= status < 300 or failed)
+        return answered and body["requested_model"] in self._foreseen

@@ -56,7 +56,8 @@ PRICES = {"m": {"input": "1", "output": "2"}}
 
 
 def answer(usage: Any, **more: Any) -> dict[str, Any]:
-    return {"requested_model": "m", "reported_model": "m", "usage": usage, **more}
+    whole = {"http_status": 200, "complete": True}
+    return {"requested_model": "m", "reported_model": "m", "usage": usage, **whole, **more}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,29 @@ def test_a_budget_of_cost_is_passed_once_and_an_unknown_cost_is_said_once(
     heard: list[int] = []
     told: list[str] = []
     kept = Kept()
-    count = CostCount(kept, 10, PRICES, heard.append, told.append)
+    count = CostCount(kept, 10, PRICES, "m", heard.append, lambda why, _: told.append(why))
     for one in answers:
         count.record("model.response", one)
     assert (heard, len(told), len(kept.kinds)) == (seen, unknown, len(answers))
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "is_endpoints"),
+    [
+        ({}, True),
+        ({"http_status": 429}, True),
+        ({"http_status": 503}, True),
+        ({"requested_model": "alias", "reported_model": "unpriced"}, True),
+        ({"http_status": 400}, False),
+        ({"complete": False}, False),
+        ({"requested_model": None, "reported_model": None}, False),
+        ({"requested_model": "dearer", "reported_model": "dearer"}, False),
+    ],
+)
+def test_an_unknown_cost_is_the_endpoints_only_where_the_subject_cannot_have_brought_it_about(
+    spoilt: dict[str, Any], is_endpoints: bool
+) -> None:
+    told: list[bool] = []
+    count = CostCount(Kept(), 10, PRICES, "alias", lambda _: None, lambda _, whose: told.append(whose))
+    count.record("model.response", answer(None, **spoilt))
+    assert told == [is_endpoints]
