@@ -26,6 +26,14 @@ Way = Literal["command", "url", "sse"]
 WAYS: tuple[Way, ...] = ("command", "url", "sse")
 
 
+TRIED = {("stdio", "url"), ("streamable-http", "command"), ("sse", "sse")}
+PAIRS = [
+    pytest.param(upstream, way, marks=() if (upstream, way) in TRIED else pytest.mark.heavy)
+    for upstream in ("stdio", "streamable-http", "sse")
+    for way in WAYS
+]
+
+
 def declared(upstream: str, given_as: Way) -> Server:
     talker = (sys.executable, str(PEERS / "sdk_talker.py"), upstream)
     if upstream == "stdio":
@@ -46,8 +54,7 @@ def client_of(tap: Tap | HttpTap, given_as: Way) -> AbstractAsyncContextManager[
     return sse_client(tap.url) if given_as == "sse" else streamable_http_client(tap.url)
 
 
-@pytest.mark.parametrize("given_as", WAYS)
-@pytest.mark.parametrize("upstream", ["stdio", "streamable-http", "sse"])
+@pytest.mark.parametrize(("upstream", "given_as"), PAIRS)
 async def test_client_and_server_do_not_notice(upstream: str, given_as: Way) -> None:
     from mcp import ClientSession
     from mcp_types import CreateMessageResult, TextContent

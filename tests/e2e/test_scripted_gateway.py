@@ -42,6 +42,11 @@ def run(case: str, out: Path, double: str, *more: str, model: bool = True) -> An
 Played = Callable[[str, str], Any]
 
 
+REST = (pytest.mark.slow, pytest.mark.heavy)
+"""More of the same kind: asked for with `-m heavy`, and left out of CI."""
+TRIED = {("obedient", "responses", True), ("oracle", "messages", False), ("obedient", "gemini", True)}
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """What a case shows of a double that asks no model, played once for all that are compared with it."""
@@ -52,9 +57,11 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     ("double", "outcome", "api", "stream"),
     [
         ("obedient", "CONFIRMED", "chat", False),
-        pytest.param("obedient", "CONFIRMED", "chat", True, marks=pytest.mark.slow),
+        pytest.param("obedient", "CONFIRMED", "chat", True, marks=REST),
         *(
-            pytest.param(double, outcome, api, stream, marks=pytest.mark.slow)
+            pytest.param(
+                double, outcome, api, stream, marks=pytest.mark.slow if (double, api, stream) in TRIED else REST
+            )
             for double, outcome in (("obedient", "CONFIRMED"), ("oracle", "NOT_OBSERVED"))
             for api in ("responses", "messages", "gemini")
             for stream in (False, True)
@@ -78,7 +85,14 @@ def test_a_scripted_model_is_judged_as_its_double(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("double", ["near-miss", "liar", "echo", "replay", "idle", "refuser"])
+@pytest.mark.parametrize(
+    "double",
+    [
+        "near-miss",
+        "replay",
+        *(pytest.param(one, marks=pytest.mark.heavy) for one in ("liar", "echo", "idle", "refuser")),
+    ],
+)
 def test_other_doubles_as_models_are_judged_as_themselves(double: str, played: Played, tmp_path: Path) -> None:
     as_model = run("cascade-memo", tmp_path / "model", double)
     assert facts(as_model) == facts(played("cascade-memo", double))
@@ -139,7 +153,7 @@ def test_a_declared_fault_that_nothing_follows_blocks_and_says_that_it_was_decla
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", ["slow:50ms@2", "cut@2", "500@1"])
+@pytest.mark.parametrize("fault", [pytest.param("slow:50ms@2", marks=pytest.mark.heavy), "cut@2", "500@1"])
 def test_a_series_with_declared_faults_runs_again_from_its_recording(fault: str, tmp_path: Path) -> None:
     more = ["--model-fault", fault, "--param", "stream=true", "--conditions", "baseline,manipulated"]
     first = run("cascade-memo", tmp_path / "old", "obedient", *more)

@@ -48,15 +48,16 @@ PEERS_OF = {
     "sse": ("sse_peer.py", "plain", "sse"),
     "sse-unsaid": ("sse_peer.py", "pieces", "sse"),
 }
+REST = pytest.mark.heavy
 WAYS = [
     ("stdio", "url"),
-    ("stdio", "sse"),
+    pytest.param("stdio", "sse", marks=REST),
     ("http-json", "command"),
     ("http", "url"),
-    ("http", "sse"),
+    pytest.param("http", "sse", marks=REST),
     ("sse", "command"),
-    ("sse", "sse"),
-    ("sse-unsaid", "url"),
+    pytest.param("sse", "sse", marks=REST),
+    pytest.param("sse-unsaid", "url", marks=REST),
 ]
 
 
