@@ -27,15 +27,13 @@ from oyer.instruments.gateway_answer import (
 from oyer.instruments.gateway_keys import KeyWatch, holds_key
 from oyer.instruments.gateway_port import Upstream
 from oyer.instruments.gateway_views import StreamEnd
-from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
-from oyer.instruments.http_once import OwnConnector, send_once
-from oyer.instruments.http_verbatim import HEADERS, Verbatim, read_head
+from oyer.instruments.http_once import open_client
+from oyer.instruments.http_verbatim import HEADERS, read_head
 from oyer.observe import decoded
 from oyer.protocol import SseReader
 
 __all__ = ["UpstreamClient", "next_piece", "target_url"]
 
-_CONNECT_S: Final = 10.0
 _AFTER_END_S: Final = 1.0
 """How long the connection of a stream may stay open after the end that its API gives it; then it is closed."""
 _TAKEN_OUT: Final = b"[upstream key]"
@@ -70,19 +68,7 @@ class UpstreamClient:
 
     async def open(self) -> None:
         """Make the pool; nothing is connected yet."""
-        self._session = aiohttp.ClientSession(
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=False,
-            auto_decompress=False,
-            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-            max_line_size=LONGEST_HEADER_BYTES,
-            max_field_size=LONGEST_HEADER_BYTES,
-            max_headers=MOST_HEADERS,
-            timeout=aiohttp.ClientTimeout(total=self._upstream.answer_s, sock_connect=_CONNECT_S),
-            connector=OwnConnector(),
-            middlewares=(send_once,),
-            request_class=Verbatim,
-        )
+        self._session = open_client(self._upstream.answer_s)
 
     async def close(self) -> None:
         """Close every connection."""

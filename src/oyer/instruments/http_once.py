@@ -7,11 +7,18 @@ Source: RFC 9110, 9.2.2, which allows the repetition; aiohttp, client middleware
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import aiohttp
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
-__all__ = ["NoAnswerError", "OwnConnector", "send_once"]
+from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
+from oyer.instruments.http_verbatim import Verbatim
+
+__all__ = ["NoAnswerError", "OwnConnector", "open_client", "send_once"]
+
+_CONNECT_S: Final = 10.0
 
 
 class NoAnswerError(aiohttp.ClientError):
@@ -42,3 +49,23 @@ async def send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandl
         return await handler(request)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise NoAnswerError(str(error) or type(error).__name__) from error
+
+
+def open_client(total_s: float | None, **connecting: Any) -> aiohttp.ClientSession:
+    """Return a client that adds nothing, decodes nothing and keeps no cookie.
+
+    `total_s` bounds an exchange, None where others bound it; `connecting` are options of its connections.
+    """
+    return aiohttp.ClientSession(
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
+        auto_decompress=False,
+        skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+        max_line_size=LONGEST_HEADER_BYTES,
+        max_field_size=LONGEST_HEADER_BYTES,
+        max_headers=MOST_HEADERS,
+        timeout=aiohttp.ClientTimeout(total=total_s, sock_connect=_CONNECT_S),
+        connector=OwnConnector(**connecting),
+        middlewares=(send_once,),
+        request_class=Verbatim,
+    )

@@ -21,9 +21,8 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from oyer.instruments.gateway_answer import end_to_end
-from oyer.instruments.http_listening import LONGEST_HEADER_BYTES, MOST_HEADERS
-from oyer.instruments.http_once import OwnConnector, send_once
-from oyer.instruments.http_verbatim import HEADERS, BareAnswer, BareStream, Verbatim, read_head
+from oyer.instruments.http_once import open_client
+from oyer.instruments.http_verbatim import HEADERS, BareAnswer, BareStream, read_head
 from oyer.instruments.tap_deadlines import STANDING_METHODS
 from oyer.instruments.tap_http_connection import Handed, HttpConnection
 from oyer.instruments.tap_http_streams import Endpoints
@@ -42,7 +41,6 @@ from oyer.protocol import (
 
 __all__ = ["CutError", "HttpCarrier", "SubjectGoneError", "read_body"]
 
-_CONNECT_S: Final = 10.0
 _KEPT_S: Final = 1.0
 """How long a connection waits for the next request. Servers wait longer: one that is closing would take a request and
 not answer, and a request must not be sent twice."""
@@ -139,19 +137,7 @@ class HttpCarrier:
         if keeps not in self._clients:
             kept = {"keepalive_timeout": _KEPT_S} if keeps else {"force_close": True}
             # Answers may take as long as the Case says, which others keep.
-            self._clients[keeps] = aiohttp.ClientSession(
-                cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=False,
-                auto_decompress=False,
-                skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-                max_line_size=LONGEST_HEADER_BYTES,
-                max_field_size=LONGEST_HEADER_BYTES,
-                max_headers=MOST_HEADERS,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
-                connector=OwnConnector(limit=0, **kept),
-                middlewares=(send_once,),
-                request_class=Verbatim,
-            )
+            self._clients[keeps] = open_client(None, limit=0, **kept)
         return self._clients[keeps]
 
     async def _stream(
