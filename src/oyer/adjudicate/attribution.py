@@ -21,7 +21,6 @@ FILTERED = frozenset(
     }
 )
 """Reasons to finish by which an endpoint says that it kept an answer back: of OpenAI and Anthropic, then Gemini."""
-"""Finish reasons with which a provider says that it filtered an exchange."""
 
 
 def attribute(arm: Arm, walk: Walk) -> tuple[Attribution, ...]:

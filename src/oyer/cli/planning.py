@@ -18,6 +18,7 @@ from click.core import ParameterSource
 
 from oyer.cli.loading import PlacedCase, is_file_name
 from oyer.cli.model_options import read_key
+from oyer.cli.one_record import read_one_record
 from oyer.cli.plugins import plugin_paths, promised
 from oyer.cli.project import PlacedProject, find_project
 from oyer.cli.running import require_subjects
@@ -27,7 +28,7 @@ from oyer.engine import Registered, SubjectSpec
 from oyer.errors import EvidenceError, RecordError, UsageError
 from oyer.evidence import Signed, encode_signed, make_plan_statement, parse_plan_statement, parse_signed
 from oyer.host import read_signing_key, stamp
-from oyer.records import Order, Plan, PlanFile, canonical_bytes, digest, parse_documents, plain, validate
+from oyer.records import Order, Plan, PlanFile, canonical_bytes, digest, plain
 from oyer.store import make_parents, require_new_file
 from oyer.subjects import ModelSettings
 
@@ -128,17 +129,8 @@ def read_plan_file(path: Path) -> tuple[PlanFile, Registered]:
 
     Raises: UsageError, RecordError (`E-SIGN-PLAN`, `E-SIGN-LATE` among them).
     """
-    try:
-        with path.open("rb") as source:
-            data = source.read(_LARGEST_BYTES)
-    except OSError as error:
-        raise UsageError("E-PATH", f"cannot be read: {error.strerror or error}", where=str(path)) from error
-    documents = parse_documents(data, name=str(path))
-    if len(documents) != 1:
-        raise RecordError("E-RECORD-TYPE", f"{len(documents)} documents, not one plan", where=str(path))
-    file = validate(documents[0], {"PlanFile@1": PlanFile})
-    if not isinstance(file, PlanFile):
-        raise RecordError("E-RECORD-KIND", "not a plan file", where=str(path), hint="make one: oyer plan -o FILE")
+    told, hint = ("plan", "a plan file"), "make one: oyer plan -o FILE"
+    file = read_one_record(path, "PlanFile@1", PlanFile, largest_bytes=_LARGEST_BYTES, called=told, hint=hint)
     return file, Registered(file.plan, file.cases, _envelope(file, path))
 
 
